@@ -25,6 +25,12 @@ const INJECTOR = `/api/v1/namespaces/${SYSTEM}/configmaps/istio-sidecar-injector
 const VALIDATOR = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/istio-validator-istio-system';
 const run = promisify(execFile);
 
+interface Rule {
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 describe.runIf(helm !== undefined)('the Helm chart', () => {
   let cluster: Cluster;
   let admin: KubeClient;
@@ -126,6 +132,21 @@ describe.runIf(helm !== undefined)('the Helm chart', () => {
     const services = await list(`/api/v1/namespaces/${SYSTEM}/services`);
     expect(services).toEqual(['istiod', 'istiod-canary', 'istiod-revision-tag-prod']);
     await ours('uninstall', 'canary');
+  });
+
+  it('hands requests on to the signers that are named, and to no others', async () => {
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/istiod-clusterrole-istio-system';
+    const registers = async (...values: readonly string[]): Promise<readonly string[]> => {
+      await ours('upgrade', 'mesh', CHART, ...set(...values));
+      const { rules } = (await admin.get(role)) as unknown as { readonly rules: readonly Rule[] };
+      const about = rules.filter(({ verbs }) => verbs.includes('approve'));
+      expect(rules.some(({ resources }) => resources.includes('certificatesigningrequests'))).toBe(values.length > 0);
+      return about.flatMap(({ resourceNames = ['*'] }) => resourceNames);
+    };
+    const authority = 'env.EXTERNAL_CA=ISTIOD_RA_KUBERNETES_API';
+    expect(await registers()).toEqual([]);
+    expect(await registers(authority)).toEqual([]);
+    expect(await registers(authority, 'global.certSigners={signers.example.com/*}')).toEqual(['signers.example.com/*']);
   });
 
   it('may write nothing when it is read-only, and leaves nothing behind but the journal', async () => {

@@ -25,6 +25,11 @@ const binaries = await kubeOrSkip();
 const DOMAIN = 'signers.example.com';
 const MESH = `${DOMAIN}/mesh`;
 const TEAM = `${DOMAIN}/team`;
+/** Of a beta API, which servers do not serve by default. */
+const TRUST_BUNDLES = [
+  '--feature-gates=ClusterTrustBundle=true',
+  '--runtime-config=certificates.k8s.io/v1beta1/clustertrustbundles=true',
+];
 const WEB = 'spiffe://cluster.local/ns/shop/sa/web';
 
 describe.runIf(binaries !== undefined)('a registration authority in a cluster', () => {
@@ -34,6 +39,7 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
   let signer: TestSigner;
   let plane: Plane;
   let token: string;
+  let serve: (more: Readonly<Record<string, string>>) => Promise<Plane>;
   const roots = { mesh: '', team: '' };
   const closers: (() => unknown)[] = [];
 
@@ -50,7 +56,7 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
     new X509Certificate(leaf!).verify(new X509Certificate(root).publicKey);
 
   beforeAll(async () => {
-    cluster = await Cluster.start(binaries!);
+    cluster = await Cluster.start(binaries!, TRUST_BUNDLES);
     folder = await mkdtemp(join(tmpdir(), 'periplus-kube-registration-'));
     admin = cluster.client();
     closers.push(() => admin.close());
@@ -76,14 +82,17 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
     token = await serviceAccountToken(admin, 'shop', 'web', { audiences: ['istio-ca'] });
     const own = await serviceAccountToken(admin, SYSTEM, 'periplus');
     const kubeconfig = await cluster.kubeconfig('periplus', own);
-    plane = await Plane.serveSecurely(['--kubeconfig', kubeconfig, '--journal', join(folder, 'journal.db')], {
-      POD_NAME: 'one',
-      POD_NAMESPACE: SYSTEM,
-      EXTERNAL_CA: 'ISTIOD_RA_KUBERNETES_API',
-      PILOT_CERT_PROVIDER: `k8s.io/${MESH}`,
-      K8S_SIGNER: MESH,
-      CERT_SIGNER_DOMAIN: DOMAIN,
-    });
+    serve = more =>
+      Plane.serveSecurely(['--kubeconfig', kubeconfig, '--journal', join(folder, 'journal.db')], {
+        POD_NAME: 'one',
+        POD_NAMESPACE: SYSTEM,
+        EXTERNAL_CA: 'ISTIOD_RA_KUBERNETES_API',
+        PILOT_CERT_PROVIDER: `k8s.io/${MESH}`,
+        K8S_SIGNER: MESH,
+        CERT_SIGNER_DOMAIN: DOMAIN,
+        ...more,
+      });
+    plane = await serve({});
     await plane.synced();
     await until('the secure port has a certificate', () => plane.log.includes(`by ${MESH}`));
   }, 600_000);
@@ -98,7 +107,8 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
   });
 
   it('answers with the certificate of the signer, and its root last', async () => {
-    const chain = await signed();
+    // As pilot-agent asks: RSA 2048, an empty organization, the identity as a critical name.
+    const chain = await signed({ type: { rsa: 2_048 } });
     if (typeof chain === 'string') throw new Error(chain);
     expect(chain).toHaveLength(2);
     expect(chain[1]).toBe(roots.mesh);
@@ -134,6 +144,15 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
       return data?.['root-cert.pem'] ?? '';
     };
     await until('the root is published', async () => (await published()).trim() === roots.mesh.trim());
+  });
+
+  it('publishes it as a ClusterTrustBundle where that is asked for', async () => {
+    await plane.end();
+    plane = await serve({ ENABLE_CLUSTER_TRUST_BUNDLE_API: 'true' });
+    const path = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles/istio.io:istiod-ca:root-cert';
+    const bundle = async (): Promise<unknown> => (await admin.get(path).catch(() => undefined))?.spec;
+    await until('the bundle is there', async () => (await bundle()) !== undefined);
+    expect(await bundle()).toEqual({ signerName: 'istio.io/istiod-ca', trustBundle: roots.mesh });
   });
 
   it('records who got which certificate', async () => {

@@ -44,9 +44,14 @@ function secret(cluster: string, commonName: string) {
   return { source: `file/${cluster}`, kind: 'Add' as const, object };
 }
 
+interface Timer {
+  readonly ms: number;
+  readonly run: () => void;
+}
+
 /** Timers that elapse when the test says. */
 class Timers {
-  readonly #waiting = new Set<{ readonly ms: number; readonly run: () => void }>();
+  readonly #waiting = new Set<Timer>();
 
   readonly after = (ms: number, run: () => void): { cancel(): void } => {
     const timer = { ms, run };
@@ -54,14 +59,14 @@ class Timers {
     return { cancel: () => void this.#waiting.delete(timer) };
   };
 
-  /** True if any timer was that long. */
-  elapse(ms: number): boolean {
-    const due = [...this.#waiting].filter(timer => timer.ms === ms);
-    for (const timer of due) {
+  /** Waits until there is a timer of that length, and lets it elapse. */
+  async elapse(ms: number): Promise<void> {
+    const due = (): readonly Timer[] => [...this.#waiting].filter(timer => timer.ms === ms);
+    await until(() => due().length > 0);
+    for (const timer of due()) {
       this.#waiting.delete(timer);
       timer.run();
     }
-    return due.length > 0;
   }
 }
 
@@ -123,11 +128,11 @@ describe.each(['Kubernetes', 'remote'])('a right to Secrets of the cluster %s', 
     open.send({ node: router(cluster), typeUrl: SDS, resourceNamesSubscribe: [KEY, ROOTS] });
     // Before the first answer the key is denied.
     expect(await received(open)).toEqual({ names: [ROOTS], removed: [KEY] });
-    await until(() => timers.elapse(GATHER_MS));
+    await timers.elapse(GATHER_MS);
     expect(await received(open)).toEqual({ names: [KEY], removed: [] });
 
     answer.allowed = false;
-    await until(() => timers.elapse(ALLOWED_MS));
+    await timers.elapse(ALLOWED_MS);
     await until(() => isAllowed() === false);
     await host.record([secret(cluster, 'second')]);
     expect((await received(open)).names).toEqual([ROOTS]);
@@ -136,7 +141,7 @@ describe.each(['Kubernetes', 'remote'])('a right to Secrets of the cluster %s', 
     expect(await received(later)).toEqual({ names: [ROOTS], removed: [KEY] });
 
     answer.allowed = true;
-    await until(() => timers.elapse(DENIED_MS));
+    await timers.elapse(DENIED_MS);
     expect((await received(open)).names).toEqual([KEY]);
     expect((await received(later)).names).toEqual([KEY]);
   });

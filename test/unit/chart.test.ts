@@ -65,6 +65,9 @@ describe('the rules of the chart', () => {
     expect(flat(rules('read'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus')));
     expect(flat(rules('reviews'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus-identity')));
     expect(flat(rules('ca'))).toEqual(flat(role('rbac.yaml', 'Role', 'periplus-identity')));
+    // The signers stand in global.certSigners.
+    const registration = flat(role('rbac-registration.yaml', 'ClusterRole', 'periplus-registration'));
+    expect(flat(rules('registration'))).toEqual(registration.filter(line => !line.includes(' signers ')));
     const local = ['elections', 'self-test'].map(rules);
     expect(flat(...local)).toEqual(flat(role('rbac-write.yaml', 'Role', 'periplus-elections')));
     const cluster = ['roots', 'status', 'webhooks', 'gateways', 'trust-bundles'].map(rules);
