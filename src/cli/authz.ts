@@ -100,7 +100,7 @@ function canCommand(): Command {
     .option('--host <host>', 'Host header; default: the target')
     .option('--header <name:value>', 'a header; may be repeated', gather, [])
     .option('--jwt <claims>', 'a valid token: ISSUER/SUBJECT, or its claims as JSON; it comes as Authorization: Bearer')
-    .option('--port <port>', "the workload's port; default: its first one")
+    .option('--port <port>', "the workload's port; default: its first one, for HTTP its first one that takes HTTP")
     .option('--tcp', 'bytes that are not HTTP', false)
     .option('--source-ip <address>', 'address that the connection comes from')
     .option('--authorizer <answer>', 'what external authorizers answer: allows, denies or fails');

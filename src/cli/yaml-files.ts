@@ -13,6 +13,7 @@ import type { State } from '../core/state.ts';
 import { objectsOfText } from '../offline/analysis-input.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../offline/generate.ts';
+import { withMeshFacts } from '../offline/mesh-config-map.ts';
 import { nodesOfPods, runningPods } from '../offline/workload-proxies.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { type Input, readInputs, STDIN } from './inputs.ts';
@@ -38,9 +39,12 @@ export function addMeshFlags(command: Command, where = ''): Command {
 
 /** The state that texts fold to, and the messages about them. */
 export async function stateOf(inputs: readonly Input[], flags: MeshFlags): Promise<OfflineState> {
-  const facts = [...configFacts(flags), ...(await meshFacts(flags))];
-  for (const { file, bytes } of inputs) facts.push(...objectFacts(`file/${flags.clusterID}`, file, bytes));
-  return foldFacts(facts);
+  const source = `file/${flags.clusterID}`;
+  const { state } = foldFacts([...configFacts(flags), ...(await meshFacts(flags))]);
+  const objects = inputs.flatMap(({ file, bytes }) => objectFacts(source, file, bytes));
+  // The ConfigMap `istio` among them counts, as it does when the folder is served.
+  const facts = withMeshFacts({ state, source }, objects).map(fact => ({ source, ...fact }));
+  return foldFacts(facts, state);
 }
 
 /** The state that facts of a cluster fold to, with the settings of the flags. */

@@ -104,6 +104,34 @@ describe('authz can', () => {
   });
 });
 
+describe('without --port', () => {
+  const withDatabase = REVIEWS.replace(
+    'targetPort: 9080}]',
+    'targetPort: 9080}, {name: tcp-db, port: 5432, targetPort: 5432}]',
+  );
+  test.each([
+    [[], 9080],
+    [['--tcp'], 5432],
+  ])('%j asks port %i', async (options, port) => {
+    writeFileSync(path('database.yaml'), withDatabase);
+    const { out } = await periplus('authz', 'can', 'none', 'reviews.shop', ...options, '-f', path('database.yaml'));
+    expect(out).toContain(`port ${port}\n`);
+  });
+});
+
+test('the ConfigMap of the mesh among the files counts, as it does when they are served', async () => {
+  const mesh = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'istio', namespace: 'istio-system' },
+    data: { mesh: 'trustDomain: old.example' },
+  };
+  writeFileSync(path('mesh.yaml'), `${REVIEWS}${NO_INTERNAL}${readers('GET')}\n---\n${JSON.stringify(mesh)}`);
+  const args = ['reviews.shop', '-f', path('mesh.yaml'), '-o', 'json'];
+  const { out } = await periplus('authz', 'can', 'shop/web', ...args);
+  expect(JSON.parse(out).question.identity).toBe('spiffe://old.example/ns/shop/sa/web');
+});
+
 test('authz check lists the policies of every chain, without rules that a protocol cannot have', async () => {
   const { out } = await periplus('authz', 'check', 'reviews.shop', '-f', path('old.yaml'), '-o', 'json');
   const rows = JSON.parse(out) as readonly { protocol: string; policy: string; rules: readonly number[] }[];

@@ -1,5 +1,5 @@
-// The roots that the control plane is verified with, as far as the state knows them: those of its certificate files, else
-// its authority's. Undefined until one of both has said which they are.
+// The roots that the control plane is verified with, as far as the state knows them: those of its certificate files,
+// else its authority's. Undefined until one of both has said which they are.
 // Source: Istio pilot/pkg/bootstrap/server.go (initSecureWebhookServer, getIstiodCertSource), certcontroller.go.
 
 import type { Reader } from '../query/reader.ts';

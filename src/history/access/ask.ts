@@ -39,29 +39,43 @@ export interface Gate {
   readonly router: boolean;
   /** Ports for which the proxy has chains of their own. */
   readonly ports: readonly number[];
+  /** Those of them that take HTTP. */
+  readonly httpPorts: readonly number[];
 }
 
 const VIRTUAL_INBOUND = 'virtualInbound';
 const FALLBACK_PORT = 80;
+const HTTP_MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 
 export function gateOf(holdings: Holdings, address: string, router: boolean): Gate {
   const list = <T>(url: string): readonly T[] =>
     [...(holdings.get(url)?.values() ?? [])].map(({ message }) => message as T);
   const config: ProxyConfig = { listeners: list(LDS), routes: list(RDS), clusters: list(CDS), endpoints: list(EDS) };
-  const ports = new Set<number>();
+  const [ports, httpPorts] = [new Set<number>(), new Set<number>()];
   for (const { name, address: at, filterChains = [] } of config.listeners) {
-    if (router) ports.add(at?.socketAddress?.portValue ?? 0);
-    if (name !== VIRTUAL_INBOUND) continue;
-    for (const { name: chain = '', filterChainMatch } of filterChains) {
+    if (!router && name !== VIRTUAL_INBOUND) continue;
+    for (const chain of filterChains) {
       // The proxy's own port has a chain that refuses everything.
-      if (!/blackhole/i.test(chain)) ports.add(filterChainMatch?.destinationPort?.value ?? 0);
+      if (/blackhole/i.test(chain.name ?? '')) continue;
+      const port = (router ? at?.socketAddress?.portValue : chain.filterChainMatch?.destinationPort?.value) ?? 0;
+      ports.add(port);
+      if (chain.filters?.some(({ typedConfig }) => messageOf(HTTP_MANAGER, typedConfig) !== undefined)) {
+        httpPorts.add(port);
+      }
     }
   }
-  ports.delete(0);
-  return { config, oracle: oracleOf(config), address, router, ports: [...ports].sort((a, b) => a - b) };
+  const sorted = (found: ReadonlySet<number>): readonly number[] =>
+    [...found].filter(port => port !== 0).sort((a, b) => a - b);
+  return {
+    ...{ config, address, router, ports: sorted(ports), httpPorts: sorted(httpPorts) },
+    oracle: oracleOf(config),
+  };
 }
 
-export const defaultPort = ({ ports }: Gate): number => ports[0] ?? FALLBACK_PORT;
+/** The first port that takes HTTP, if the question is about a request; else the first one. */
+export function defaultPort({ ports, httpPorts }: Gate, http: boolean): number {
+  return (http ? httpPorts[0] : undefined) ?? ports[0] ?? FALLBACK_PORT;
+}
 
 export function askAccess(gate: Gate, question: AccessQuestion): AccessAnswer {
   const { branches } = gate.oracle.predict(connectionOf(gate, question));

@@ -73,7 +73,7 @@ interface Asked {
 /** Every combination, as far as the limit goes: the first kinds vary fastest, so identities and paths are whole. */
 function requestsTo(pools: Pools, gate: Gate): Asked {
   const ports = [
-    ...new Set([defaultPort(gate), ...gate.ports.filter(port => pools.ports.includes(port)), ...pools.ports]),
+    ...new Set([defaultPort(gate, true), ...gate.ports.filter(port => pools.ports.includes(port)), ...pools.ports]),
   ];
   const { identities, addresses, paths, methods, hosts, headers, tokens } = pools;
   const kinds = [identities, addresses, paths, methods, tokens, ports, headers, hosts] as const;

@@ -73,7 +73,7 @@ function gateNamed(tracker: Tracker, given: State, target: string): Named {
 
 function questionOf(request: AccessRequest, name: string, gate: Gate, trustDomain: string): AccessQuestion {
   const { port: wanted, sourceIp, authorizer } = request;
-  const port = wanted === undefined ? defaultPort(gate) : Number(wanted);
+  const port = wanted === undefined ? defaultPort(gate, !request.tcp) : Number(wanted);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw misuse(`port ${wanted}: expected 1 to 65535`);
   return {
     identity: identityOf(request.caller, trustDomain),

@@ -2,7 +2,7 @@
 // puts it on grpc-js, the simulator on a network of its own.
 //
 // Admission checks: ready, number of streams and identity when the stream opens; the rate of new streams when its first
-// message is there, since a stream that says nothing takes no turn. Istiod checks the rate before the identity
+// message is there, since a silent stream takes no turn. Istiod checks the rate before the identity
 // (pilot/pkg/xds/ads.go, Stream; pilot/pkg/xds/delta.go, StreamDeltas). Invariant: a connection is known to the push
 // schedule from the moment its `ProxyConnected` is folded until its stream is gone.
 
