@@ -42,9 +42,10 @@ export async function stateOf(inputs: readonly Input[], flags: MeshFlags): Promi
   const source = `file/${flags.clusterID}`;
   const { state } = foldFacts([...configFacts(flags), ...(await meshFacts(flags))]);
   const objects = inputs.flatMap(({ file, bytes }) => objectFacts(source, file, bytes));
-  // The ConfigMap `istio` among them counts, as it does when the folder is served.
-  const facts = withMeshFacts({ state, source }, objects).map(fact => ({ source, ...fact }));
-  return foldFacts(facts, state);
+  // The ConfigMap `istio` among them counts, as it does when the folder is served; first, so that nothing is judged twice.
+  const all = withMeshFacts({ state, source }, objects).map((fact): Unrecorded => ({ source, ...fact }));
+  const isMesh = ({ kind }: Unrecorded): boolean => kind === 'MeshConfig' || kind === 'MeshNetworks';
+  return foldFacts([...all.filter(isMesh), ...all.filter(fact => !isMesh(fact))], state);
 }
 
 /** The state that facts of a cluster fold to, with the settings of the flags. */
