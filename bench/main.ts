@@ -86,6 +86,5 @@ process.stdout.write(`${JSON.stringify(made, undefined, 2)}\n`);
 if (values.write) {
   const isPart = (values.only ?? values.case) !== undefined;
   const written = isPart ? withFigures(readBaseline(), figures) : report(figures, undefined);
-  writeFileSync(BASELINE, `${JSON.stringify(written, undefined, 2)}
-`);
+  writeFileSync(BASELINE, `${JSON.stringify(written, undefined, 2)}\n`);
 }
