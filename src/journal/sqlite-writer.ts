@@ -138,8 +138,8 @@ class Writer {
   }
 
   /**
-   * First, in one transaction, the chain starts behind `to` and older snapshots are none: whatever ends the work
-   * afterwards, the journal is whole. The rows before it are garbage from then on and go slice by slice.
+   * The first transaction moves the start of the chain behind `to` and deletes older snapshots, so the journal is whole
+   * wherever a crash ends the work. The rows before the start are garbage from then on and are deleted slice by slice.
    */
   #trim(to: number): boolean {
     const base = this.#db.prepare("SELECT value FROM meta WHERE key = 'base_seq'").pluck().get() as number;

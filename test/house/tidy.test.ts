@@ -77,6 +77,27 @@ function offences(file: string, text: string, bans: readonly Ban[]): readonly st
 
 const isPure = (file: string): boolean => PURE.some(folder => file.startsWith(folder));
 
+/** The paths in tables whose head names a folder; a bare file name is in the folder of the path before it. */
+function tablePaths(text: string): readonly string[] {
+  let folders: readonly (string | undefined)[] = [];
+  const paths: string[] = [];
+  for (const line of text.split('\n')) {
+    const cells = line.startsWith('|') ? line.split(' | ') : [];
+    if (cells.length === 0) folders = [];
+    else if (folders.length === 0) folders = cells.map(cell => cell.match(/in `([\w/]+\/)`/)?.[1]);
+    else {
+      for (const [i, cell] of cells.entries()) {
+        let folder = folders[i] ?? '';
+        for (const [, path] of folder === '' ? [] : cell.matchAll(/`([\w./-]+(?:\.ts|\.txt|\/))`/g)) {
+          paths.push(path!.includes('/') ? `${folders[i]}${path}` : `${folder}${path}`);
+          folder = paths.at(-1)!.slice(0, paths.at(-1)!.lastIndexOf('/') + 1);
+        }
+      }
+    }
+  }
+  return paths;
+}
+
 describe('the tidy rules:', () => {
   const files = ['src', 'test', 'bench', 'scripts', 'ui'].flatMap(folder => {
     try {
@@ -117,6 +138,16 @@ describe('the tidy rules:', () => {
         .map(entry => relative(root, join(entry.parentPath, entry.name))),
     );
     expect(folders.filter(folder => !map.includes(`\`${folder}/\``))).toEqual([]);
+  });
+
+  it('require every path in the tables of ARCHITECTURE.md', () => {
+    const paths = tablePaths(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
+    expect(paths.length).toBeGreaterThan(100);
+    expect(paths.filter(path => !existsSync(join(root, path)))).toEqual([]);
+    expect(tablePaths('| a, in `src/` | b |\n|---|---|\n| `x/y.ts` (`f`), `z.ts` | `c` |\n')).toEqual([
+      'src/x/y.ts',
+      'src/x/z.ts',
+    ]);
   });
 
   it('require every test that ARCHITECTURE.md names', () => {

@@ -1,6 +1,10 @@
 // Drops facts that change nothing: equal values, changes outside the projection of a kind, deletions of absent objects.
 // The facts of every adapter pass here first, so the dropped ones are neither journalled nor folded. Pure, so that any
 // source can be replayed through it.
+//
+// Invariants: folding what is left gives the same objects in force as folding everything; a complete list deletes only
+// objects of its own source, and none that may stand in a part that could not be read; the private key of the mesh's
+// authority never leaves here.
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
@@ -24,8 +28,8 @@ export function newsOf(state: State, source: string, batch: readonly Fact[]): re
  */
 export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
   const ahead = new Map<string, RawObject | undefined>();
-  for (const said of batch) {
-    const fact = withoutKeys(state, said);
+  for (const received of batch) {
+    const fact = withoutKeys(state, received);
     yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
   }
 }
@@ -179,13 +183,13 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
   }
 }
 
-/** Of some kinds only the projection is worth keeping. */
-/** Before anything is compared or recorded: the key of the mesh's authority is never recorded. */
+/** Removes the private key of the mesh's authority before anything is compared or recorded. */
 function withoutKeys({ settings }: State, fact: Fact): Fact {
   if ((fact.kind !== 'Add' && fact.kind !== 'Update') || fact.object.kind !== 'Secret') return fact;
   return { ...fact, object: withoutAuthorityKeys(fact.object, settings.systemNamespace) };
 }
 
+/** Of kinds with `trim` only the projection is recorded. */
 function trimmed(fact: Fact): Fact {
   if (fact.kind !== 'Add' && fact.kind !== 'Update') return fact;
   const definition = definitionOf(fact.object.apiVersion, fact.object.kind);

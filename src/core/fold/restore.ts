@@ -65,9 +65,10 @@ export class Restoring {
   }
 
   /**
-   * Adds an event. Returns the message of an assertion that failed while folding it; the event then has no effect, as
-   * in `fold`. An assertion that fails while judging an object is thrown, here or by `finish`: another event may be the
-   * cause, so the caller folds one by one instead.
+   * Adds an event. `rejected`: seqs that the journal records as Rejected; their events have no effect. Returns the
+   * message of an assertion that failed while folding it; the event then has no effect, as in `fold`. An assertion that
+   * fails while judging an object is thrown, here or by `finish`: another event may be the cause, so the caller folds
+   * one by one instead.
    */
   event(event: Event | UnreadVersion, rejected: ReadonlySet<number>): string | undefined {
     this.#seq = event.seq;

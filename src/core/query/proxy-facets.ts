@@ -51,7 +51,7 @@ export class ProxyFacets {
   }
 
   /** True if everything that a facet can read is the same in this record. */
-  describe(proxy: ProxyRecord): boolean {
+  describes(proxy: ProxyRecord): boolean {
     const { facets, metadata, extensions, identities } = this.#proxy;
     return (
       facets === proxy.facets &&

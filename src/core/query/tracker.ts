@@ -14,8 +14,10 @@
 // are evaluated in order, and if all values are unchanged, it is valid again without a run. A run that gives an equal
 // value keeps the old object, so nothing above it runs.
 //
-// Invariant: a `valid` entry has the value that running its query now would give. It holds because a query may look at
-// nothing but its reader and its argument, and a generator at nothing but its inputs.
+// Invariant: a `valid` entry has the value that its query would give for any proxy with the entry's facet key, at the
+// state that the read index was last moved to. It holds because a query may look at nothing but its reader and its
+// argument, and a generator at nothing but its inputs. An earlier entry (stale, of a paused run, or of the same
+// lineage) lends a run its calls and, if the value is equal, its object; it never decides the value.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -377,7 +379,9 @@ export class Tracker {
     if (last?.isFresh(this.#epoch, this.#invalidations) === true) return last;
     const known = this.#facetsByProxy.get(proxy.facets);
     const proxyFacets =
-      known?.describe(proxy) === true ? this.#renewed(known) : new ProxyFacets(proxy, this.#epoch, this.#invalidations);
+      known?.describes(proxy) === true
+        ? this.#renewed(known)
+        : new ProxyFacets(proxy, this.#epoch, this.#invalidations);
     this.#facetsByProxy.set(proxy.facets, proxyFacets);
     this.#lastProxy = proxy;
     this.#lastProxyFacets = proxyFacets;

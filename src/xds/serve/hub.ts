@@ -1,10 +1,12 @@
 // All ADS streams of the process, independent of the wire: admission, the set of connections, pushes. grpc/server.ts
 // puts it on grpc-js, the simulator on a network of its own.
 //
-// Admission checks: ready, number of streams and identity when the stream opens; the rate of new streams when its first
-// message is there, since a silent stream takes no turn. Istiod checks the rate before the identity
-// (pilot/pkg/xds/ads.go, Stream; pilot/pkg/xds/delta.go, StreamDeltas). Invariant: a connection is known to the push
-// schedule from the moment its `ProxyConnected` is folded until its stream is gone.
+// Admission checks: ready, number of streams and identity when the stream opens; the number again and the rate of new
+// streams when its first message is there, since a silent stream takes no turn. Istiod checks the rate before the
+// identity (pilot/pkg/xds/ads.go, Stream; pilot/pkg/xds/delta.go, StreamDeltas).
+//
+// Invariants: streams that sent a message are never more than `streamsMax`, those at the gate included; a connection is
+// known to the push schedule before its first evaluation, and until its stream is gone.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { Caller, Peer } from '../../core/model/caller.ts';
@@ -38,18 +40,18 @@ export interface HubOptions {
   readonly keyOf?: KeyOf;
 }
 
-/** Whose stream it is. */
+/** The client of a stream. */
 export interface Client {
-  /** The address it comes from. */
+  /** Its IP address. */
   readonly peer: string;
-  /** With its port, for debug pages. */
+  /** Its address with the port, for debug pages. */
   readonly address?: string;
   readonly gone: () => boolean;
 }
 
 /**
- * Who is admitted, or why not; `caller` undefined: without an identity. `inTheClear`: the proof is good, but the
- * connection is not encrypted, so nothing secret may be sent.
+ * The result of authentication. `caller` undefined: a client without an identity. `inTheClear`: the identity is proven,
+ * but the connection is not encrypted, so nothing secret may be sent.
  */
 export type Entrance = Admitted | { readonly refused: EndCode; readonly message: string };
 export interface Admitted {
@@ -72,7 +74,7 @@ export class Hub {
   readonly #proofs: AdmissionGate;
   readonly #streams = new Set<AdsStream>();
   readonly #byConnection = new Map<string, AdsStream>();
-  /** Streams that have said something and wait for their turn. */
+  /** Streams that sent a first message and are not in `#streams` yet: they wait at the gate. */
   #entering = 0;
   #stopping = false;
   #allGone: (() => void) | undefined;
@@ -119,22 +121,17 @@ export class Hub {
     return this.#gate.isBusy;
   }
 
-  /** Whether a stream may be opened at all; if not, the transport was ended. Its first message may take any time. */
+  /** Checks a stream before its first message, which may take any time. False: the transport was ended. */
   accept(transport: Transport): boolean {
-    const { streamsMax } = this.#limits;
     if (this.#stopping || !this.#host.ready()) {
       transport.end('UNAVAILABLE', 'server is not ready to serve discovery information');
       return false;
     }
-    if (this.#streams.size + this.#entering >= streamsMax) {
-      transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
-      return false;
-    }
-    return true;
+    return this.#hasRoom(transport);
   }
 
   /**
-   * Asks who opened an accepted stream; to be called before its first message is there. Undefined: refused (the
+   * Authenticates the client of an accepted stream, before its first message. Undefined: refused (the
    * transport was ended), or the client left while it waited (`gone`).
    */
   async prove(
@@ -159,19 +156,41 @@ export class Hub {
   }
 
   /**
-   * Admits an accepted stream in its turn, which its peer takes with all its other streams; `admitted`: as whom.
-   * Undefined: refused (the transport was ended), or the client left while it waited (`gone`).
+   * Admits an accepted stream after its first message, when the gate gives it its turn. `admitted`: the result of
+   * `prove`. Undefined: refused (the transport was ended), or the client left while it waited (`gone`).
    */
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    { peer, address, gone }: Client,
+    client: Client,
     admitted: Admitted = { caller: undefined },
   ): Promise<AdsStream | undefined> {
+    // Again, because any number of streams may have been accepted before one of them sent a message.
+    if (!this.#hasRoom(transport)) return undefined;
     this.#entering++;
+    try {
+      return await this.#enter(protocol, transport, client, admitted);
+    } finally {
+      this.#entering--;
+    }
+  }
+
+  /** False: the transport was ended. */
+  #hasRoom(transport: Transport): boolean {
+    const { streamsMax } = this.#limits;
+    if (this.#streams.size + this.#entering < streamsMax) return true;
+    transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
+    return false;
+  }
+
+  async #enter(
+    protocol: 'sotw' | 'delta',
+    transport: Transport,
+    { peer, address, gone }: Client,
+    admitted: Admitted,
+  ): Promise<AdsStream | undefined> {
     if (this.#host.caughtUp !== undefined) await this.#host.caughtUp();
     const release = await this.#gate.enter(peer, gone);
-    this.#entering--;
     if (gone()) {
       release?.();
       return undefined;

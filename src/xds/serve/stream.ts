@@ -1,9 +1,11 @@
-// One ADS stream: feeds its session with inputs, carries out the effects in order, and decides nothing itself.
+// One ADS stream: feeds its session with inputs and carries out the effects in order. What is sent, and when, is
+// decided by the session; the stream itself only refuses a node (connect.ts) and ends a stream past its budget of
+// facts.
 //
-// Inputs are handled one after another. A fact is recorded and folded before the next effect, so a view is always made
-// from a state that knows the subscription. A response is not awaited: its receipt is committed, it is written
-// (response-write.ts), and the write callback is one more input. Closing is an input too, so that `ProxyDisconnected`
-// never overtakes `ProxyConnected`.
+// Invariants: inputs are handled one after another; a fact is recorded and folded before the next effect, so a view is
+// always made from a state that knows the subscription; closing is an input too, so `ProxyDisconnected` never overtakes
+// `ProxyConnected`. A response is not awaited: its receipt is committed, it is written (response-write.ts), and the
+// write callback is one more input.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Unrecorded } from '../../core/event.ts';
@@ -164,9 +166,9 @@ export class AdsStream implements Sender {
     const isNew = this.connection === '' && this.#unrecordedArrival === undefined;
     if (isNew && !this.#arrive(input.message)) return undefined;
     const step = this.#step({ kind: 'Request', request });
-    // Debug questions leave no trace.
-    const stays = this.#unrecordedArrival === undefined || request.typeUrl.startsWith(DEBUG_PREFIX);
-    return stays ? step : this.#arriveAfter(step);
+    // A client that only reads debug pages is not recorded as a proxy.
+    const isRecorded = this.#unrecordedArrival === undefined;
+    return isRecorded || request.typeUrl.startsWith(DEBUG_PREFIX) ? step : this.#arriveAfter(step);
   }
 
   async #arriveAfter(step: Promise<void> | undefined): Promise<void> {

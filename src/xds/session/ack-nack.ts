@@ -55,8 +55,8 @@ export function withUnanswered(unanswered: readonly Unanswered[], next: Unanswer
   return [{ nonce: second!.nonce, names: new Set([...first!.names, ...second!.names]) }, ...rest];
 }
 
-function notSentSince(doubtful: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
-  return [...doubtful].filter(name => !later.some(({ names }) => names.has(name)));
+function notSentSince(nackedNames: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
+  return [...nackedNames].filter(name => !later.some(({ names }) => names.has(name)));
 }
 
 function split(unanswered: readonly Unanswered[], nonce: string) {

@@ -90,24 +90,24 @@ function planDelta(
   due: Due,
   changed: readonly string[],
   leaving: readonly string[],
-  onHold: ReadonlyMap<string, number>,
+  heldRemovals: ReadonlyMap<string, number>,
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
   const names = pick(set, changed, due.names, watch.nackedNames);
   const missing = due.answer && watch.syncedToSeq === 0 ? absent(watch.names, set) : noList;
   const unknown = absent(due.names, set);
-  const unsure = absent(watch.nackedNames, set);
+  const nackedAndGone = absent(watch.nackedNames, set);
   const requested = due.answer || due.everything || due.names.size > 0;
   if (!requested && changed.length === 0 && leaving.length === 0) return undefined;
   // A held removal is sent only once it is releasable, even if a request names the cluster.
-  const absentees = sortedUnion(leaving, missing, unknown, unsure);
-  const removed = rules.absence === 'never' ? noList : notHeld(onHold, absentees);
+  const absentees = sortedUnion(leaving, missing, unknown, nackedAndGone);
+  const removed = rules.absence === 'never' ? noList : notHeld(heldRemovals, absentees);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
   return { names, removed, full: names.length === set.size, changed: names };
 }
 
-function notHeld(onHold: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
-  return onHold.size === 0 ? names : names.filter(name => !onHold.has(name));
+function notHeld(heldRemovals: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
+  return heldRemovals.size === 0 ? names : names.filter(name => !heldRemovals.has(name));
 }
 
 /**
@@ -188,17 +188,17 @@ export function warmingAfter(
 }
 
 /** State of the world cannot express a removal, so a name that disappeared will never be accepted: forget it. */
-function stillPresent(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
-  return doubtful.size === 0 ? doubtful : new Set([...doubtful].filter(name => set.has(name)));
+function stillPresent(nackedNames: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
+  return nackedNames.size === 0 ? nackedNames : new Set([...nackedNames].filter(name => set.has(name)));
 }
 
 function pick(
   set: Versions,
   changed: readonly string[],
   due: ReadonlySet<string>,
-  doubtful: ReadonlySet<string>,
+  nackedNames: ReadonlySet<string>,
 ): readonly string[] {
-  return mergePresent(set, mergePresent(set, changed, due), doubtful);
+  return mergePresent(set, mergePresent(set, changed, due), nackedNames);
 }
 
 /** Keeps the identity of the list if only one is not empty, as is usual. */

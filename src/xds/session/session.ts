@@ -48,7 +48,9 @@ export type SessionInput =
   | { readonly kind: 'Push' }
   /** The result of the `Evaluate` effect with that number. */
   | { readonly kind: 'Evaluated'; readonly evaluation: number; readonly view: View }
-  /** The evaluation threw (a bug of ours, reported elsewhere): what was due stays due until the next input. */
+  /**
+   * The evaluation threw (a bug of ours, reported elsewhere): what was due waits for the next push or asking request.
+   */
   | { readonly kind: 'Failed'; readonly evaluation: number }
   /** The transport has taken the response (the write callback). */
   | { readonly kind: 'Sent' }

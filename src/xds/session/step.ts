@@ -1,10 +1,12 @@
 // step: (session, input) → [session, effects]. The ADS protocol on one stream, pure.
 //
-// One view at a time. A request that needs a response, a push, or a releasable removal sets `evaluationDue`. As soon as
-// nothing is being written, the session asks for *one view of all watched types from one state* and works through it in
-// push order, one response at a time. Invariant: routes are never sent from a newer state than the clusters before
-// them; a request that arrives in between is answered from a newer view that replaces the rest of the old one. A push
-// only sets a flag, so a slow client has one pending push, never a queue.
+// One view at a time. A request that needs a response, a push, or a releasable removal makes an evaluation due. As soon
+// as nothing is being written, the session asks for *one view of all watched types from one state* and works through it
+// in push order, one response at a time. A request that arrives in between is answered from a newer view, which
+// replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push, never a queue.
+//
+// Invariant: at most one evaluation is awaited and one response is being written, and routes are never sent from a
+// newer state than the clusters before them.
 //
 // New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
 // and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
@@ -194,7 +196,10 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
 
 const settled: SessionEffect = { kind: 'Settled' };
 
-/** After a failed evaluation: what was due stays due, but is evaluated again only at the next input. */
+/**
+ * After a failed evaluation: what was due stays due, but nothing is evaluated until a push or a request asks for it;
+ * repeating the evaluation at once would fail again.
+ */
 function giveUp(session: Session): SessionStep {
   if (session.evaluationDue) return proceed(session, []);
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];

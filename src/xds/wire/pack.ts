@@ -196,7 +196,7 @@ function copyingRepeats(write: WriteElement): WriteElement {
       return;
     }
     const met = recent.find(value);
-    if (met?.round === sink.pass) {
+    if (met?.pass === sink.pass) {
       sink.copySpan(met);
       return;
     }

@@ -2,9 +2,11 @@
 //
 // Nested messages in one pass. A length-delimited field is written as: gap for the length, content, then the length is
 // filled in (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if
-// it differs, the content moves. protobufjs's writer instead builds a linked list for each message, and content of an
-// Any has to be encoded before it is written. Re-entrant. `collect` may run inside another `collect`: the inner one
-// writes behind the outer one's bytes, copies its own, and removes them.
+// it differs, the content moves. protobufjs's writer instead builds a linked list for each message, and needs the
+// content of an Any encoded before it is written.
+//
+// `collect` may run inside another `collect`: the inner one writes behind the outer one's bytes, copies its own, and
+// removes them.
 //
 // Invariant: outside of `collect` the buffer is empty (`at` is 0). A span is valid only in the pass in which it was
 // made; while bytes move, the spans in them move too. The bytes equal those that protobufjs writes
@@ -28,7 +30,7 @@ export interface WrittenSpan {
   readonly value: unknown;
   start: number;
   end: number;
-  readonly round: number;
+  readonly pass: number;
 }
 
 export class Sink {
@@ -123,9 +125,9 @@ export class Sink {
 
   /** Remembers that the bytes from `start` to `at` are the encoding of `value`. */
   markSpan(value: unknown, start: number): WrittenSpan {
-    const mark: WrittenSpan = { value, start, end: this.at, round: this.pass };
-    this.#spans.push(mark);
-    return mark;
+    const span: WrittenSpan = { value, start, end: this.at, pass: this.pass };
+    this.#spans.push(span);
+    return span;
   }
 
   /** Writes the bytes of a span of this pass again, without encoding. */
@@ -182,10 +184,10 @@ export class Sink {
   /** The bytes from `start` on have moved: so do the spans in them. */
   #shiftSpans(start: number, by: number): void {
     for (let i = this.#spans.length - 1; i >= 0; i--) {
-      const mark = this.#spans[i]!;
-      if (mark.end <= start) return;
-      mark.start += by;
-      mark.end += by;
+      const span = this.#spans[i]!;
+      if (span.end <= start) return;
+      span.start += by;
+      span.end += by;
     }
   }
 

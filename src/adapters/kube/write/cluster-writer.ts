@@ -1,10 +1,12 @@
-// Writes the wishes of one cluster: the source `writer/<cluster>`, which says what it leads and what was refused
-// (docs/adr/0021).
+// Writes the wishes of one cluster (docs/adr/0021). As the source `writer/<cluster>` it records which elections it
+// holds and which writes the API server refused.
 //
-// The table of wishes follows from the state after each fold, what there is from the watches (live-objects.ts). A wish
-// that is not fulfilled is written if its election is held, both in the state and by the fence. Invariants: one write
-// of a target under way, of its newest wish; after a write the watch has to show the object before it is looked at
-// again; nothing is written before every source has been listed, nor after `stop`.
+// The table of wishes follows from the state after each fold; the objects of the cluster come from the watches
+// (live-objects.ts). A wish that its object does not fulfil is written if its election is held, by the state and by the
+// fence (elector.ts). Invariants: a target has at most one write under way, always of its newest wish; after a write
+// the target waits until the watch shows the object or a time-out passes (target-times.ts); nothing is written before
+// `start`, which the runtime calls when the independent sources are ready (Sources.whenIndependentReady), nor after
+// `stop`.
 
 import { setMaxListeners } from 'node:events';
 import type { Fact } from '../../../core/event.ts';
@@ -66,21 +68,21 @@ export class ClusterWriter implements Adapter {
   readonly #entries = new Map<string, Entry>();
   /** `kind|name` → entries about that object. */
   readonly #byObject = new Map<string, Set<Entry>>();
-  /** To be looked at, in this order. */
+  /** Entries to consider, in this order. */
   readonly #ready = new Set<Entry>();
   #underWay = 0;
   #table: WishTable | undefined;
   #state: State | undefined;
   #sink: Sink | undefined;
-  #saying: Promise<void> = Promise.resolve();
-  readonly #writing = new Set<Promise<void>>();
+  #recording: Promise<void> = Promise.resolve();
+  readonly #writes = new Set<Promise<void>>();
 
   constructor(options: ClusterWriterOptions) {
     this.#options = options;
     setMaxListeners(0, this.#abort.signal);
     this.source = `writer/${options.cluster}`;
     const { chance, log, namespace, revision, identity } = options;
-    this.#refusals = new Refusals(facts => this.#say(facts));
+    this.#refusals = new Refusals(facts => this.#record(facts));
     this.#elector = new Elector({
       api: options.locks,
       chance,
@@ -92,17 +94,17 @@ export class ClusterWriter implements Adapter {
       isRemote: options.isRemote === true,
       defaultRevision: () =>
         this.#state === undefined ? '' : this.#tracker.get(this.#state, undefined, defaultRevision, options.cluster),
-      changed: (election, isHeld) => this.#led(election, isHeld),
+      changed: (election, isHeld) => this.#onElection(election, isHeld),
     });
-    options.live.onChange = (kind, name) => this.#observed(kind, name);
+    options.live.onChange = (kind, name) => this.#onWatch(kind, name);
   }
 
   onState(state: State): void {
     const before = this.#state;
     this.#state = state;
     const table = this.#tracker.get(state, undefined, this.#options.table ?? wishTable, '');
-    if (table !== this.#table) this.#take(table);
-    if (before?.objects.Leadership !== state.objects.Leadership) this.#lookAt(this.#entries.values());
+    if (table !== this.#table) this.#applyTable(table);
+    if (before?.objects.Leadership !== state.objects.Leadership) this.#consider(this.#entries.values());
   }
 
   /** Leadership and refusals of an earlier process are not ours. */
@@ -111,15 +113,15 @@ export class ClusterWriter implements Adapter {
     if (this.#abort.signal.aborted) return;
     this.#sink = sink;
     this.#elector.want(this.#gates());
-    this.#lookAt(this.#entries.values());
+    this.#consider(this.#entries.values());
   }
 
   async stop(): Promise<void> {
     this.#abort.abort();
     for (const { times } of this.#entries.values()) times.stop();
-    await Promise.all(this.#writing);
+    await Promise.all(this.#writes);
     await this.#elector.stop();
-    await this.#saying;
+    await this.#recording;
     this.#sink = undefined;
   }
 
@@ -129,7 +131,7 @@ export class ClusterWriter implements Adapter {
     return { synced: true, waiting: [], troubles: troubles.sort(), unreadable: [] };
   }
 
-  #take(table: WishTable): void {
+  #applyTable(table: WishTable): void {
     this.#table = table;
     const { log, cluster } = this.#options;
     for (const clash of table.clashes) log('error', `two features wish for ${clash}: only the first is written`);
@@ -137,17 +139,17 @@ export class ClusterWriter implements Adapter {
     if (ours.length > WISHES_MAX) log('error', `${ours.length} wishes: only the first ${WISHES_MAX} are written`);
     const wishes = new Map(ours.slice(0, WISHES_MAX).map(wish => [wishKey(wish), wish]));
     for (const [key, entry] of this.#entries) if (!wishes.has(key)) this.#forget(entry);
-    for (const [key, wish] of wishes) this.#wish(key, wish);
+    for (const [key, wish] of wishes) this.#applyWish(key, wish);
     if (this.#sink !== undefined) this.#elector.want(this.#gates());
   }
 
-  #wish(key: string, wish: Wish): void {
+  #applyWish(key: string, wish: Wish): void {
     const known = this.#entries.get(key);
     if (known?.wish === wish) return;
     if (known !== undefined) {
       known.wish = wish;
       known.times.reset();
-      this.#lookAt([known]);
+      this.#consider([known]);
       return;
     }
     const entry: Entry = { key, wish, isWriting: false, times: new TargetTimes(this.#options.chance) };
@@ -155,7 +157,7 @@ export class ClusterWriter implements Adapter {
     const object = objectKey(wish.kind, liveName(wish.namespace, wish.name));
     const others = this.#byObject.get(object) ?? new Set();
     this.#byObject.set(object, others.add(entry));
-    this.#lookAt([entry]);
+    this.#consider([entry]);
   }
 
   /**
@@ -177,44 +179,46 @@ export class ClusterWriter implements Adapter {
     return new Set([...this.#entries.values()].flatMap(({ wish: { gate } }) => gate ?? []));
   }
 
-  #led(election: Election, isHeld: boolean): void {
+  #onElection(election: Election, isHeld: boolean): void {
     const { identity, revision } = this.#options;
     const name = lockName(election, revision);
-    this.#lookAt(this.#entries.values());
+    this.#consider(this.#entries.values());
     if (!isHeld) {
-      this.#say([{ kind: 'Delete', ref: { apiVersion: WRITES_API, kind: 'Leadership', namespace: '', name } }]);
+      this.#record([{ kind: 'Delete', ref: { apiVersion: WRITES_API, kind: 'Leadership', namespace: '', name } }]);
       return;
     }
     const spec = { election, holder: identity };
-    this.#say([{ kind: 'Update', object: { apiVersion: WRITES_API, kind: 'Leadership', metadata: { name }, spec } }]);
+    this.#record([
+      { kind: 'Update', object: { apiVersion: WRITES_API, kind: 'Leadership', metadata: { name }, spec } },
+    ]);
   }
 
-  #observed(kind: KindName, name: string | undefined): void {
+  #onWatch(kind: KindName, name: string | undefined): void {
     if (name !== undefined) {
-      this.#seen(this.#byObject.get(objectKey(kind, name)) ?? []);
+      this.#observe(this.#byObject.get(objectKey(kind, name)) ?? []);
       return;
     }
-    this.#seen([...this.#entries.values()].filter(({ wish }) => wish.kind === kind));
+    this.#observe([...this.#entries.values()].filter(({ wish }) => wish.kind === kind));
   }
 
-  #seen(entries: Iterable<Entry>): void {
+  #observe(entries: Iterable<Entry>): void {
     for (const entry of entries) entry.times.seen();
-    this.#lookAt(entries);
+    this.#consider(entries);
   }
 
-  #lookAt(entries: Iterable<Entry>): void {
+  #consider(entries: Iterable<Entry>): void {
     for (const entry of entries) this.#ready.add(entry);
-    this.#work();
+    this.#writeReady();
   }
 
-  #work(): void {
+  #writeReady(): void {
     if (this.#sink === undefined || this.#abort.signal.aborted) return;
     for (const entry of this.#ready) {
       if (this.#underWay >= WRITES_AT_ONCE_MAX) return;
       this.#ready.delete(entry);
       if (this.#entries.get(entry.key) !== entry) continue;
-      if (entry.isWriting || !entry.times.isDue(() => this.#lookAt([entry])) || !this.#isOpen(entry.wish)) continue;
-      this.#fulfil(entry);
+      if (entry.isWriting || !entry.times.isDue(() => this.#consider([entry])) || !this.#isOpen(entry.wish)) continue;
+      this.#write(entry);
     }
   }
 
@@ -225,11 +229,11 @@ export class ClusterWriter implements Adapter {
     return isInState && this.#elector.mayWrite(gate);
   }
 
-  #fulfil(entry: Entry): void {
+  #write(entry: Entry): void {
     const { wish, times } = entry;
     const { live, writes, log } = this.#options;
     const resource = live.resource(wish.kind);
-    // Not served: looked at again when it is listed.
+    // The API server does not serve the kind now; the entry is considered again when the kind is listed.
     if (resource === undefined) return;
     const object = live.get(wish.kind, liveName(wish.namespace, wish.name));
     const time = timestamp(this.#options.chance.now());
@@ -242,7 +246,7 @@ export class ClusterWriter implements Adapter {
     }
     if (times.isFlipping()) {
       log('warn', `${showTarget(wish)} is changed again and again by another writer; it rests for some minutes`);
-      times.rest(() => this.#lookAt([entry]));
+      times.rest(() => this.#consider([entry]));
       return;
     }
     entry.isWriting = true;
@@ -259,15 +263,15 @@ export class ClusterWriter implements Adapter {
       .finally(() => {
         entry.isWriting = false;
         this.#underWay--;
-        this.#writing.delete(done);
-        this.#lookAt([entry]);
+        this.#writes.delete(done);
+        this.#consider([entry]);
       });
-    this.#writing.add(done);
+    this.#writes.add(done);
   }
 
   #written(entry: Entry): void {
     if (this.#entries.get(entry.key) !== entry) return;
-    entry.times.written(() => this.#lookAt([entry]));
+    entry.times.written(() => this.#consider([entry]));
     this.#refusals.clear(entry.key);
   }
 
@@ -275,7 +279,7 @@ export class ClusterWriter implements Adapter {
     if (this.#abort.signal.aborted || this.#entries.get(entry.key) !== entry) return;
     const failure = failureOf(error);
     this.#options.onWrite?.(wish, failure);
-    const again = (): void => this.#lookAt([entry]);
+    const again = (): void => this.#consider([entry]);
     // Another client wrote: the watch is about to show what.
     if (failure.status === CONFLICT) entry.times.written(again);
     else entry.times.failed(again, failure.retryAfterMs);
@@ -284,8 +288,8 @@ export class ClusterWriter implements Adapter {
     }
   }
 
-  #say(facts: readonly Fact[]): void {
-    this.#saying = this.#saying
+  #record(facts: readonly Fact[]): void {
+    this.#recording = this.#recording
       .then(async () => this.#sink?.submit(facts))
       .catch((error: unknown) => this.#options.log('warn', `${this.source} could not record: ${String(error)}`));
   }
