@@ -65,6 +65,16 @@ function longComments(text: string): readonly string[] {
   });
 }
 
+/** The lines of a document that are too long, tables and code apart, as `line: text`. */
+function longProse(text: string): readonly string[] {
+  let isCode = false;
+  return text.split('\n').flatMap((line, i) => {
+    if (line.trimStart().startsWith('```')) isCode = !isCode;
+    const isProse = !isCode && !line.startsWith('|');
+    return isProse && line.length > COLUMNS_MAX ? [`${i + 1}: ${line.trim().slice(0, 60)}…`] : [];
+  });
+}
+
 describe('words that are hard to read, and citations that no clone can follow', () => {
   it('become fewer in every folder, never more', () => {
     const now = counted();
@@ -97,5 +107,14 @@ describe('words that are hard to read, and citations that no clone can follow', 
       .flatMap(file => longComments(readFileSync(join(root, file), 'utf8')).map(line => `${file}:${line}`));
     expect(long).toEqual([]);
     expect(longComments(`// ${'word '.repeat(30)}`)).toHaveLength(1);
+  });
+
+  it(`leave prose of documents within ${COLUMNS_MAX} columns`, () => {
+    const long = texts()
+      .filter(file => file.endsWith('.md'))
+      .flatMap(file => longProse(readFileSync(join(root, file), 'utf8')).map(line => `${file}:${line}`));
+    expect(long).toEqual([]);
+    expect(longProse(`| ${'cell '.repeat(30)}|\n\`\`\`\n${'code '.repeat(30)}\n\`\`\`\n`)).toEqual([]);
+    expect(longProse('word '.repeat(30))).toHaveLength(1);
   });
 });

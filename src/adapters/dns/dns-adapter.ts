@@ -60,7 +60,7 @@ export class DnsAdapter implements Adapter {
   }
 
   /**
-   * Every name is asked for once, and what the journal has of others is deleted. Nothing is said when there has never
+   * Every name is asked for once, and answers for other names are deleted. Records nothing if there has never
    * been a name.
    */
   async start(sink: Sink): Promise<void> {

@@ -14,8 +14,8 @@ export interface FolderEvent {
   /** As in the folder; undefined: something in it. */
   readonly name: string | undefined;
   /**
-   * The name appeared or went; nothing is said of its content having been written. Never on systems that mix the two
-   * up.
+   * The name appeared or disappeared; the content may be unfinished. Never on systems that do not tell the two events
+   * apart.
    */
   readonly moved: boolean;
 }
