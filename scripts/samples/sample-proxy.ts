@@ -2,8 +2,8 @@
 // routes these name) and accepts what it gets, except what `refuses` finds fault with, which it refuses in Envoy's words.
 
 import type { JsonObject } from '../../src/core/base/json.ts';
-import { namesIn } from '../../src/history/holdings.ts';
 import { encodeMessage } from '../../src/xds/engine/encode.ts';
+import { watchedNames } from '../../src/xds/generate/common/watched-names.ts';
 import { typeNameOf } from '../../src/xds/proto/any.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { typeOf } from '../../src/xds/wire/registry.ts';
@@ -72,12 +72,12 @@ export class SampleProxy {
     if (typeUrl === CDS)
       this.#ask(
         EDS,
-        [...held.values()].flatMap(cluster => namesIn(cluster).endpoints),
+        [...held.values()].flatMap(cluster => watchedNames(cluster).endpoints),
       );
     if (typeUrl === LDS)
       this.#ask(
         RDS,
-        [...held.values()].flatMap(listener => namesIn(listener).routes),
+        [...held.values()].flatMap(listener => watchedNames(listener).routes),
       );
   }
 

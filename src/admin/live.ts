@@ -5,11 +5,11 @@
 import { showProblem } from '../core/base/problem.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { State } from '../core/state.ts';
-import { namesIn } from '../history/holdings.ts';
 import { recordInForce } from '../history/last-change.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import { patchEffects } from '../xds/assemble/patch/effects.ts';
 import type { Engine } from '../xds/engine/engine.ts';
+import { watchedNames } from '../xds/generate/common/watched-names.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, ECDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
 
@@ -134,7 +134,7 @@ const wantedNames = new WeakMap<Made, readonly string[]>();
 function wantedBy(made: Made, kind: 'endpoints' | 'routes' | 'extensions'): readonly string[] {
   const known = wantedNames.get(made);
   if (known !== undefined) return known;
-  const names = [...new Set(made.flatMap(({ message }) => namesIn(message)[kind]))].sort();
+  const names = [...new Set(made.flatMap(({ message }) => watchedNames(message)[kind]))].sort();
   wantedNames.set(made, names);
   return names;
 }

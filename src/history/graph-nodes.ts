@@ -7,12 +7,13 @@ import type { Tracker } from '../core/query/tracker.ts';
 import { inboundMtlsMode } from '../core/select/policy/peer-authentication.ts';
 import type { State } from '../core/state.ts';
 import { transportOf } from '../oracle/transport.ts';
+import { watchedNames } from '../xds/generate/common/watched-names.ts';
 import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, rulesOf } from '../xds/session/types.ts';
 import { gateOf } from './access/ask.ts';
 import { listPolicies } from './access/listed.ts';
 import type { FoundProblem, GraphEdge, GraphNode, GraphProblem } from './answers.ts';
-import { type Holdings, holdingsOf, namesIn } from './holdings.ts';
+import { type Holdings, holdingsOf } from './holdings.ts';
 import { workloadOf } from './proxies.ts';
 
 export interface Workload {
@@ -221,7 +222,7 @@ function refusalsOf({ facets, nacks, metadata }: ProxyRecord): readonly FoundPro
 function assignmentOf(holdings: Holdings, name: string): ClusterLoadAssignment | undefined {
   const message = holdings.get(CDS)?.get(name)?.message as Cluster | undefined;
   if (message === undefined) return undefined;
-  const [service] = namesIn(message).endpoints;
+  const [service] = watchedNames(message).endpoints;
   if (service === undefined) return message.loadAssignment;
   return holdings.get(EDS)?.get(service)?.message as ClusterLoadAssignment | undefined;
 }

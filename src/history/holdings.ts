@@ -2,12 +2,12 @@
 // extension configurations that they name, collected as Envoy requests them. Not the recorded subscriptions: those lag
 // behind a change, and a what-if has none at all.
 
-import { isObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
+import { watchedNames } from '../xds/generate/common/watched-names.ts';
 import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
 
 /** Resources by name, in name order. */
@@ -39,7 +39,7 @@ export function holdingsOf(
     extensions: new Set<string>(),
   };
   for (const { message } of [...clusters, ...listeners]) {
-    const names = namesIn(message);
+    const names = watchedNames(message);
     for (const name of names.endpoints) wanted.endpoints.add(name);
     for (const name of names.routes) wanted.routes.add(name);
     for (const name of names.secrets) wanted.secrets.add(name);
@@ -76,47 +76,4 @@ function byName(resources: readonly Resource<object>[]): HeldOfType {
     if (!found.has(resource.name)) found.set(resource.name, resource);
   }
   return found;
-}
-
-interface Named {
-  readonly endpoints: readonly string[];
-  readonly routes: readonly string[];
-  readonly secrets: readonly string[];
-  /** Names of filters whose configuration is a resource of its own. */
-  readonly extensions: readonly string[];
-}
-
-/** envoy.config.cluster.v3.Cluster.DiscoveryType.EDS */
-const TYPE_EDS = 3;
-/** A message is never changed after it was made. */
-const known = new WeakMap<object, Named>();
-
-/** The resources of other types that a cluster or listener asks for on the same stream. */
-export function namesIn(message: object): Named {
-  const before = known.get(message);
-  if (before !== undefined) return before;
-  const routes = new Set<string>();
-  const secrets = new Set<string>();
-  const extensions = new Set<string>();
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) for (const item of value) visit(item);
-    else if (isObject(value)) {
-      if (isObject(value.rds) && typeof value.rds.routeConfigName === 'string') routes.add(value.rds.routeConfigName);
-      if (isObject(value.sdsConfig) && value.sdsConfig.ads !== undefined && typeof value.name === 'string') {
-        secrets.add(value.name);
-      }
-      if (isObject(value.configDiscovery) && typeof value.name === 'string') extensions.add(value.name);
-      for (const member of Object.values(value)) if (typeof member === 'object') visit(member);
-    }
-  };
-  visit(message);
-  const { type, name, edsClusterConfig } = message as {
-    readonly type?: unknown;
-    readonly name?: string;
-    readonly edsClusterConfig?: { readonly serviceName?: string };
-  };
-  const endpoints = type === TYPE_EDS ? [edsClusterConfig?.serviceName || (name ?? '')] : [];
-  const names = { endpoints, routes: [...routes], secrets: [...secrets], extensions: [...extensions] };
-  known.set(message, names);
-  return names;
 }

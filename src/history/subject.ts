@@ -12,9 +12,9 @@ import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import { resourceSource } from '../xds/assemble/types.ts';
+import { watchedNames } from '../xds/generate/common/watched-names.ts';
 import { CDS, ECDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shownJson } from './config-dump.ts';
-import { namesIn } from './holdings.ts';
 import { objectsIn } from './rows.ts';
 
 export interface Subject {
@@ -89,9 +89,11 @@ export function extensionSubject(name: string): Subject {
     what: `extension configuration ${name}`,
     typeUrl: ECDS,
     names: (tracker, state, proxy) =>
-      allOf(tracker, state, proxy, LDS).flatMap(({ message }) => namesIn(message).extensions),
+      allOf(tracker, state, proxy, LDS).flatMap(({ message }) => watchedNames(message).extensions),
     answer: (tracker, state, proxy) => {
-      const asked = allOf(tracker, state, proxy, LDS).some(({ message }) => namesIn(message).extensions.includes(name));
+      const asked = allOf(tracker, state, proxy, LDS).some(({ message }) =>
+        watchedNames(message).extensions.includes(name),
+      );
       const found = asked ? namedOf(tracker, state, proxy, ECDS, name) : undefined;
       return found === undefined ? undefined : shownJson(ECDS, found);
     },
@@ -115,7 +117,7 @@ export function routeSubject(name: string): Subject {
 
 /** The route configurations that the proxy's listeners ask for. */
 function routeNamesOf(tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] {
-  const names = allOf(tracker, state, proxy, LDS).flatMap(({ message }) => namesIn(message).routes);
+  const names = allOf(tracker, state, proxy, LDS).flatMap(({ message }) => watchedNames(message).routes);
   return [...new Set(names)].sort();
 }
 
@@ -186,7 +188,7 @@ function virtualHostIn(route: JsonObject, host: string): JsonObject | undefined 
 export function endpointSubject(address: string, cluster?: string): Subject {
   const clusters = (tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] => {
     if (cluster !== undefined) return [cluster];
-    return allOf(tracker, state, proxy, CDS).flatMap(({ message }) => namesIn(message).endpoints);
+    return allOf(tracker, state, proxy, CDS).flatMap(({ message }) => watchedNames(message).endpoints);
   };
   const among = (tracker: Tracker, state: State, proxy: ProxyRecord): ReadonlyMap<string, JsonObject> => {
     const found = new Map<string, JsonObject>();

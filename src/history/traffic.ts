@@ -2,9 +2,10 @@
 // holds for any generator.
 
 import { isObject } from '../core/base/json.ts';
+import { watchedNames } from '../xds/generate/common/watched-names.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { SendProblem, Split } from './answers.ts';
-import { type Holdings, namesIn } from './holdings.ts';
+import type { Holdings } from './holdings.ts';
 
 /** A place in routes or listeners that names a cluster. */
 export interface Sends {
@@ -41,7 +42,7 @@ export function withoutEndpoints(holdings: Holdings): readonly Sends[] {
 /** Endpoints of a cluster that finds them by EDS; undefined: it finds them otherwise, or is not there. */
 export function endpointCount(holdings: Holdings, cluster: string): number | undefined {
   const message = holdings.get(CDS)?.get(cluster)?.message;
-  const [assignment] = message === undefined ? [] : namesIn(message).endpoints;
+  const [assignment] = message === undefined ? [] : watchedNames(message).endpoints;
   if (assignment === undefined) return undefined;
   return endpointsIn(holdings.get(EDS)?.get(assignment)?.message);
 }

@@ -1,12 +1,7 @@
 // `periplus authz` asked of a running control plane over HTTP: as files and journals answer, now and at a position.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultSettings } from '../../src/core/mesh/settings.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
+import { LivePlane } from './live-plane.ts';
 import { periplus } from './running.ts';
 
 const CHANGE_MS_MAX = 60_000;
@@ -35,41 +30,17 @@ spec:
 `;
 
 describe('authz of a running control plane', () => {
-  let folder: string;
-  let plane: ControlPlane;
-  const write = (methods: string): void => writeFileSync(join(folder, 'mesh', 'mesh.yaml'), mesh(methods));
-  const address = (): readonly string[] => ['--address', `127.0.0.1:${plane.ports.monitoring}`];
-  const live = (...args: readonly string[]) => periplus('authz', 'can', ...args, ...address());
-  const filed = (...args: readonly string[]) => periplus('authz', 'can', ...args, '-f', join(folder, 'mesh'));
+  let server: LivePlane;
+  const live = (...args: readonly string[]) => server.ask('authz', 'can', ...args);
+  const filed = (...args: readonly string[]) => periplus('authz', 'can', ...args, '-f', server.mesh);
   const post = ['shop/web', 'reviews.shop', '--method', 'POST'];
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'periplus-authz-'));
-    mkdirSync(join(folder, 'mesh'));
-    write('GET');
-    const loopback = { host: '127.0.0.1', port: 0 };
-    plane = await startControlPlane(
-      {
-        configDir: join(folder, 'mesh'),
-        grpcAddr: loopback,
-        httpAddr: loopback,
-        monitoringAddr: loopback,
-        settings: defaultSettings,
-        journal: join(folder, 'journal.db'),
-        journalDurability: 'off',
-        journalStrict: false,
-        shutdownMs: 500,
-      },
-      systemClock,
-      () => undefined,
-    );
+    server = await LivePlane.start(mesh('GET'));
     const end = Date.now() + CHANGE_MS_MAX;
     while ((await live('shop/web', 'reviews.shop')).code !== 0 && Date.now() < end) await soon();
   });
-  afterAll(async () => {
-    await plane.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => server.stop());
   const soon = () => new Promise<void>(resolve => setTimeout(resolve, 50));
 
   test.each([
@@ -83,7 +54,7 @@ describe('authz of a running control plane', () => {
   });
 
   test('lists the policies of a workload', async () => {
-    const { out } = await periplus('authz', 'check', 'reviews.shop', ...address());
+    const { out } = await server.ask('authz', 'check', 'reviews.shop');
     expect(out).toMatch(/ALLOW +readers\.shop/);
   });
 
@@ -99,9 +70,9 @@ describe('authz of a running control plane', () => {
   });
 
   test('answers a question about the past after a policy has changed', async () => {
-    const before = String(plane.world.state.seq);
+    const before = String(server.plane.world.state.seq);
     expect((await live(...post)).code).toBe(1);
-    write('GET, POST');
+    server.write('mesh.yaml', mesh('GET, POST'));
     const end = Date.now() + CHANGE_MS_MAX;
     while ((await live(...post)).code !== 0 && Date.now() < end) await soon();
     expect((await live(...post)).code).toBe(0);

@@ -1,7 +1,6 @@
 // `periplus wait`, and the reading commands, asked of a running control plane with proxies on real streams.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -16,51 +15,28 @@ import {
 } from '../../scripts/samples/mesh.ts';
 import { refusesPrivilegedPorts, SampleProxy } from '../../scripts/samples/sample-proxy.ts';
 import type { JsonObject } from '../../src/core/base/json.ts';
-import { defaultSettings } from '../../src/core/mesh/settings.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
 import { entry, envoyFilter } from '../unit/xds/generate/patch/patch-scene.ts';
+import { LivePlane } from './live-plane.ts';
 import { periplus, type Ran } from './running.ts';
 
-let folder: string;
-let plane: ControlPlane;
+let server: LivePlane;
 const proxies: SampleProxy[] = [];
 
-function write(name: string, ...objects: readonly JsonObject[]): void {
-  writeFileSync(join(folder, 'mesh', name), objects.map(object => stringify(object)).join('---\n'));
-}
-
-const ask = (...args: readonly string[]): Promise<Ran> =>
-  periplus(...args, '--address', `127.0.0.1:${plane.ports.monitoring}`);
+const yamlOf = (...objects: readonly JsonObject[]): string => objects.map(object => stringify(object)).join('---\n');
+const write = (file: string, ...objects: readonly JsonObject[]): void => server.write(file, yamlOf(...objects));
+const ask = (...args: readonly string[]): Promise<Ran> => server.ask(...args);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'periplus-wait-'));
-  mkdirSync(join(folder, 'mesh'));
-  write('mesh.yaml', namespace('shop'), service('reviews', 4), slice('reviews', [{ version: 'v1', ip: '10.1.3.1' }]));
-  const loopback = { host: '127.0.0.1', port: 0 };
-  plane = await startControlPlane(
-    {
-      configDir: join(folder, 'mesh'),
-      grpcAddr: loopback,
-      httpAddr: loopback,
-      monitoringAddr: loopback,
-      settings: defaultSettings,
-      journal: join(folder, 'journal.db'),
-      journalDurability: 'off',
-      journalStrict: false,
-      shutdownMs: 500,
-    },
-    systemClock,
-    () => undefined,
-  );
-  proxies.push(new SampleProxy(plane.ports.grpc, sidecarNode('productpage', 'v1', '10.1.0.1')));
-  proxies.push(new SampleProxy(plane.ports.grpc, gatewayNode('10.1.9.1'), refusesPrivilegedPorts));
-  while (plane.xds.connections().length < 2) await new Promise<void>(resolve => setTimeout(resolve, 20));
+  const endpoints = slice('reviews', [{ version: 'v1', ip: '10.1.3.1' }]);
+  server = await LivePlane.start(yamlOf(namespace('shop'), service('reviews', 4), endpoints));
+  const { ports, xds } = server.plane;
+  proxies.push(new SampleProxy(ports.grpc, sidecarNode('productpage', 'v1', '10.1.0.1')));
+  proxies.push(new SampleProxy(ports.grpc, gatewayNode('10.1.9.1'), refusesPrivilegedPorts));
+  while (xds.connections().length < 2) await new Promise<void>(resolve => setTimeout(resolve, 20));
 });
 afterAll(async () => {
-  await plane.stop();
+  await server.stop();
   for (const proxy of proxies) proxy.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('wait', () => {
@@ -111,11 +87,11 @@ describe('wait', () => {
     expect(out).toContain(
       'cluster BlackHoleCluster breaks a constraint at connectTimeout: 0 must be greater than 0: Envoy refuses it on productpage-v1.shop\n',
     );
-    rmSync(join(folder, 'mesh', 'patch.yaml'));
+    rmSync(join(server.mesh, 'patch.yaml'));
   });
 
   test('returns when a deletion has reached every proxy', async () => {
-    rmSync(join(folder, 'mesh', 'route.yaml'));
+    rmSync(join(server.mesh, 'route.yaml'));
     const { code, out } = await ask('wait', '--for', 'VirtualService/shop/reviews', '--deleted', '--timeout', '30s');
     expect([code, out]).toEqual([0, 'the deletion of VirtualService/shop/reviews is live in 2 proxies\n']);
   });

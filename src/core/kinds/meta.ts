@@ -8,6 +8,7 @@ import { isObject, type Json } from '../base/json.ts';
 import { type Problem, problem } from '../base/problem.ts';
 import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
+import type { Obj } from '../model/object.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { KeepMeta, KindDefinition } from './definition.ts';
@@ -16,19 +17,11 @@ import { checked, quoted, type Report } from './report.ts';
 import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, NAME_LENGTH_MAX, NAMESPACE_LENGTH_MAX } from './validate/names.ts';
 
-export interface ObjectMeta {
-  /** Empty for cluster-scoped kinds. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  /** Milliseconds since the epoch; 0 if missing or unparsable. */
-  readonly creationTime: number;
-  readonly resourceVersion: string;
-  readonly uid: string;
-  /** Of kinds that keep it. */
-  readonly generation?: number;
-}
+/** The members of `Obj` that come from an object's metadata. */
+export type ObjectMeta = Pick<
+  Obj,
+  'namespace' | 'name' | 'labels' | 'annotations' | 'creationTime' | 'resourceVersion' | 'uid' | 'generation'
+>;
 
 interface DecodedMeta {
   readonly name?: string;

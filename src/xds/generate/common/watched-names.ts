@@ -1,47 +1,72 @@
 // The names that a proxy subscribes to after it has received clusters and listeners: those that they refer to.
+//
+// Invariant: a name is found wherever it stands in a message (a filter of a chain, an API listener, a filter that a patch
+// added), because the message is walked as Envoy reads it, not by the places that our generators fill. Generated
+// messages never change, so each is walked once.
 
-import {
-  type Cluster,
-  Cluster_DiscoveryType,
-  type HttpConnectionManager,
-  type Listener,
-} from '../../proto/types.gen.ts';
+import { isObject } from '../../../core/base/json.ts';
+import { type Cluster, Cluster_DiscoveryType, type Listener } from '../../proto/types.gen.ts';
+
+/** What one cluster or listener refers to on the same stream; each without duplicates, in the order of the message. */
+export interface WatchedNames {
+  /** EDS. */
+  readonly endpoints: readonly string[];
+  /** RDS. */
+  readonly routes: readonly string[];
+  /** SDS. */
+  readonly secrets: readonly string[];
+  /** ECDS: names of filters whose configuration is a resource of its own. */
+  readonly extensions: readonly string[];
+}
+
+const memo = new WeakMap<object, WatchedNames>();
+
+export function watchedNames(message: object): WatchedNames {
+  const known = memo.get(message);
+  if (known !== undefined) return known;
+  const routes = new Set<string>();
+  const secrets = new Set<string>();
+  const extensions = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item);
+    else if (isObject(value)) {
+      const { name, rds, sdsConfig, configDiscovery } = value;
+      if (isObject(rds) && typeof rds.routeConfigName === 'string') routes.add(rds.routeConfigName);
+      if (isObject(sdsConfig) && sdsConfig.ads !== undefined && typeof name === 'string') secrets.add(name);
+      if (isObject(configDiscovery) && typeof name === 'string') extensions.add(name);
+      for (const member of Object.values(value)) if (typeof member === 'object') visit(member);
+    }
+  };
+  visit(message);
+  const names = {
+    endpoints: endpointsOf(message as Cluster),
+    routes: [...routes],
+    secrets: [...secrets],
+    extensions: [...extensions],
+  };
+  memo.set(message, names);
+  return names;
+}
 
 /** Names for EDS; sorted, without duplicates. */
 export function endpointNames(clusters: readonly Cluster[]): readonly string[] {
-  const names = clusters.flatMap(cluster =>
-    cluster.type === Cluster_DiscoveryType.EDS ? [cluster.edsClusterConfig?.serviceName || (cluster.name ?? '')] : [],
-  );
-  return [...new Set(names)].sort();
+  return sorted(clusters.flatMap(endpointsOf));
 }
 
-/** Names for RDS, from every filter that has one; sorted, without duplicates. */
+/** Names for RDS; sorted, without duplicates. */
 export function routeNames(listeners: readonly Listener[]): readonly string[] {
-  const names = new Set<string>();
-  for (const { filterChains = [], defaultFilterChain } of listeners) {
-    for (const chain of defaultFilterChain === undefined ? filterChains : [...filterChains, defaultFilterChain]) {
-      for (const { typedConfig } of chain.filters ?? []) {
-        const name = (typedConfig as { readonly rds?: { readonly routeConfigName?: string } } | undefined)?.rds
-          ?.routeConfigName;
-        if (name !== undefined) names.add(name);
-      }
-    }
-  }
-  return [...names].sort();
+  return sorted(listeners.flatMap(listener => watchedNames(listener).routes));
 }
 
-/** Names for ECDS, from every network and HTTP filter that has one; sorted, without duplicates. */
+/** Names for ECDS, of network and HTTP filters; sorted, without duplicates. */
 export function extensionNames(listeners: readonly Listener[]): readonly string[] {
-  const names = new Set<string>();
-  for (const { filterChains = [], defaultFilterChain } of listeners) {
-    for (const chain of defaultFilterChain === undefined ? filterChains : [...filterChains, defaultFilterChain]) {
-      for (const filter of chain.filters ?? []) {
-        const { httpFilters = [] } = (filter.typedConfig ?? {}) as HttpConnectionManager;
-        for (const { name = '', configDiscovery } of [filter, ...httpFilters]) {
-          if (configDiscovery !== undefined) names.add(name);
-        }
-      }
-    }
-  }
-  return [...names].sort();
+  return sorted(listeners.flatMap(listener => watchedNames(listener).extensions));
+}
+
+function endpointsOf({ type, name, edsClusterConfig }: Cluster): readonly string[] {
+  return type === Cluster_DiscoveryType.EDS ? [edsClusterConfig?.serviceName || (name ?? '')] : [];
+}
+
+function sorted(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort();
 }
