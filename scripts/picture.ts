@@ -1,5 +1,5 @@
-// Renews the picture in README.md: a proxy of the recorded outage in the explorer, as a browser shows it. Run it after a
-// change of the page's looks: npm run build && npx tsx scripts/picture.ts [FILE]. Needs Chromium.
+// Renews the picture in README.md: a proxy of the recorded outage in the explorer, as a browser shows it. Run it after
+// a change of the page's looks: npm run build && npx tsx scripts/picture.ts [FILE]. Needs Chromium.
 //
 // The journal is a fixture and the window has a fixed size, so the picture changes only when the page does.
 

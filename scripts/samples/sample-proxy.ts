@@ -1,5 +1,6 @@
-// A proxy for recording samples: over a real stream it asks for what Envoy would ask for (clusters, the endpoints of those, listeners, the
-// routes these name) and accepts what it gets, except what `refuses` finds fault with, which it refuses in Envoy's words.
+// A proxy for recording samples: over a real stream it asks for what Envoy would ask for (clusters, the endpoints of
+// those, listeners, the routes these name) and accepts what it gets, except what `refuses` finds fault with, which it
+// refuses in Envoy's words.
 
 import type { JsonObject } from '../../src/core/base/json.ts';
 import { encodeMessage } from '../../src/xds/engine/encode.ts';

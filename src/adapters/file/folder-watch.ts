@@ -1,5 +1,5 @@
-// Wakes the file adapter: a watch on each folder, none on files. A thousand files cost one watch, and an event names the one that changed, so
-// that the others need not be looked at.
+// Wakes the file adapter: a watch on each folder, none on files. A thousand files cost one watch, and an event names
+// the one that changed, so that the others need not be looked at.
 //
 // Node's own `fs.watch`: its two event types are all that is needed. On Linux they come from inotify, where `rename` is
 // a name that appeared or went and `change` a file that was written to. So a name that appeared with content and

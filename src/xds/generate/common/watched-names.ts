@@ -1,7 +1,7 @@
 // The names that a proxy subscribes to after it has received clusters and listeners: those that they refer to.
 //
-// Invariant: a name is found wherever it stands in a message (a filter of a chain, an API listener, a filter that a patch
-// added), because the message is walked as Envoy reads it, not by the places that our generators fill. Generated
+// Invariant: a name is found wherever it stands in a message (a filter of a chain, an API listener, a filter that a
+// patch added), because the message is walked as Envoy reads it, not by the places that our generators fill. Generated
 // messages never change, so each is walked once.
 
 import { isObject } from '../../../core/base/json.ts';

@@ -14,14 +14,9 @@ function transport(): Transport & { readonly endings: EndCode[] } {
   return { endings, send: nothing, end: code => endings.push(code), pause: nothing, resume: nothing };
 }
 
-function hubOf(streamsMax: number): Hub {
+function hubOf(streamsMax: number, host = new MemoryHost()): Hub {
   const limits = { ...defaultXdsLimits, streamsMax };
-  return new Hub({
-    host: new MemoryHost(),
-    engine: new Engine(testSources),
-    limits,
-    schedule: defaultScheduleSettings,
-  });
+  return new Hub({ host, engine: new Engine(testSources), limits, schedule: defaultScheduleSettings });
 }
 
 const client: Client = { peer: '10.0.0.1', gone: () => false };
