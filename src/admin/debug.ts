@@ -8,6 +8,7 @@ import { resolvePosition } from '../history/position.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { wishReport, wishReportJson } from '../offline/wishes.ts';
+import { AcceptedPositions } from './accepted.ts';
 import { accessRoutes } from './access.ts';
 import type { DebugParts } from './debug-parts.ts';
 import { registerGauges } from './gauges.ts';
@@ -17,6 +18,7 @@ import { livenessOf } from './live.ts';
 import { configDumpPage, holdingsPage, typedDump } from './pages/config-dump.ts';
 import { authorizationOf, configzOf, pushContextOf, resourceKinds, telemetryPage } from './pages/configuration.ts';
 import { adszPage, connectionsPage, synczOf } from './pages/connections.ts';
+import { countsPage, distributionPage } from './pages/distribution.ts';
 import { cachePage, pushStatusOf } from './pages/push-status.ts';
 import { endpointShardsOf, instancesOf, multiClusterServicesOf, networksOf, registryOf } from './pages/registry.ts';
 import { VERSION } from './version.ts';
@@ -67,12 +69,15 @@ function meshRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
 }
 
 function proxyRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
+  const accepted = new AcceptedPositions(parts);
   return [
     ['/debug/syncz', query => synczPage(parts, query)],
     ['/debug/connections', () => connectionsPage(parts)],
     ['/debug/adsz', (query, viewer) => adszPage(parts, query, viewer)],
     ['/debug/instancesz', () => largeJson(instancesOf(parts))],
     ['/debug/cachez', query => cachePage(parts, query)],
+    ['/debug/config_distribution', query => distributionPage(parts, query)],
+    ['/debug/distributionz', query => countsPage(parts, accepted, query)],
     ['/debug/livez', query => livez(parts, query.get('for'))],
     ['/debug/config_dump', (query, viewer) => configDumpPage(parts, query, viewer)],
     ['/debug/holdingsz', (query, viewer) => holdingsPage(parts, query, viewer)],

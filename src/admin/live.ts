@@ -105,8 +105,8 @@ function brokenBy(state: State, engine: Engine, connection: string, object: stri
   return patches.some(({ filter, acts }) => acts && filter === key.join('/')) ? refused : [];
 }
 
-/** A proxy with new clusters or listeners that has not requested the resources in them is still pending. */
-function notRequested(state: State, engine: Engine, connection: string): readonly Behind[] {
+/** Pending requests of a proxy: resources named by its clusters and listeners that it has not asked for yet. */
+export function notRequested(state: State, engine: Engine, connection: string): readonly Behind[] {
   const proxy = state.proxies.get(connection);
   if (proxy === undefined) return [];
   const { subscriptions } = proxy;

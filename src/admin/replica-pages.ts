@@ -25,7 +25,9 @@ interface Question {
 }
 
 /** Pages that list proxies. */
-const PAGES: readonly string[] = ['/debug/syncz', '/debug/connections', '/debug/livez'];
+const PAGES: readonly string[] = ['/debug/syncz', '/debug/connections', '/debug/livez', '/debug/config_distribution'];
+/** Pages that replicas ask each other for. */
+const ASKED: readonly string[] = [...PAGES, '/debug/distributionz'];
 /** Asks this replica alone. */
 const OWN = 'own';
 
@@ -58,10 +60,20 @@ export async function answerReplica(
   view: Pick<ReplicaView, 'reached'>,
 ): Promise<string> {
   const { path, query, position } = JSON.parse(asked) as Question;
-  const route = PAGES.includes(path) ? routes.get(path) : undefined;
+  const route = ASKED.includes(path) ? routes.get(path) : undefined;
   if (route === undefined || !(await view.reached(position))) return '';
   const answer = await route(new URLSearchParams(query), 'all');
   return answer.status === 200 ? bodyOf(answer) : '';
+}
+
+/** What each of the others answers; undefined: it does not, or is behind. */
+export async function askReplicas(
+  path: string,
+  query: URLSearchParams,
+  view: Pick<ReplicaView, 'ask' | 'position'>,
+): Promise<readonly (Json | undefined)[]> {
+  const question: Question = { path, query: query.toString(), position: view.position() };
+  return (await view.ask(JSON.stringify(question))).map(({ text: body }) => parse(body));
 }
 
 async function ofAll(

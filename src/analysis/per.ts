@@ -30,3 +30,5 @@ export const routeNotAttached = message('PER0012', 'RouteNotAttached', 'Warning'
 export const hostGuarded = message('PER0014', 'HostGuarded', 'Error', (reason: string) => reason);
 export const refusedChange = message('PER0015', 'RefusedChange', 'Error', (reason: string) => reason);
 export const outage = message('PER0016', 'Outage', 'Warning', (reason: string) => reason);
+export const notSupported = message('PER0017', 'NotSupported', 'Error', (reason: string) => reason);
+export const actsDifferently = message('PER0018', 'ActsDifferently', 'Warning', (reason: string) => reason);

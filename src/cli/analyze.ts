@@ -8,15 +8,18 @@ import type { Analyzer } from '../analysis/analyzer.ts';
 import { messageKinds } from '../analysis/catalogue.ts';
 import { schemaValidationError } from '../analysis/ist-0001-0145.ts';
 import { isAtLeast, LEVELS, type Level, type Message } from '../analysis/message.ts';
+import type { Received } from '../analysis/objects.ts';
 import { analyzers } from '../analysis/registry.ts';
 import { showProblem } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
+import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
 import { type AnalysisRequest, type AnalysisResult, analyzeFiles, analyzeState } from '../offline/analysis.ts';
-import { objectsOfText } from '../offline/analysis-input.ts';
+import { objectsOfState, objectsOfText } from '../offline/analysis-input.ts';
+import { migrationOf } from '../offline/migration/migration.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ANALYSIS_FORMATS, analysisFormatOf, type PlacedMessage, printAnalysis } from './analysis-output.ts';
-import { type ClusterFlags, listCluster } from './cluster-state.ts';
+import { type ClusterFlags, type ListedCluster, listCluster, objectsAt } from './cluster-state.ts';
 import { FILES_HELP, readInputs } from './inputs.ts';
 import { CliError, EXIT, print } from './output.ts';
 import { AT_HELP, positionOf, withHistory } from './target.ts';
@@ -32,6 +35,7 @@ interface Flags extends MeshFlags {
   readonly suppress: readonly string[];
   readonly analyzer: readonly string[];
   readonly listAnalyzers?: boolean;
+  readonly migration?: boolean;
   readonly failureThreshold: string;
   readonly failOn?: string;
   readonly outputThreshold: string;
@@ -61,6 +65,7 @@ export function analyzeCommand(): Command {
     )
     .option('--analyzer <name>', 'only this analyzer; repeatable', collect, [])
     .option('-L, --list-analyzers', 'list the analyzers')
+    .option('--migration', 'only what would change with Periplus in the place of istiod: what is not supported')
     .option('--failure-threshold <level>', 'exit with 1 from this level on: Error, Warning, Info, or none', 'Error')
     .option('--fail-on <level>', 'as --failure-threshold')
     .option('--output-threshold <level>', 'show messages from this level on: Error, Warning or Info', 'Info')
@@ -78,6 +83,7 @@ Examples:
   helm template chart/ | periplus analyze -f -
   periplus analyze -f mesh/ --failure-threshold Warning -o sarif > analysis.sarif
   periplus analyze --kubeconfig ~/.kube/config
+  periplus analyze --migration --journal cluster.db
   periplus analyze --journal incident.db --at 14:03`,
     )
     .action(async (paths: readonly string[], flags: Flags) => {
@@ -158,7 +164,10 @@ interface Outcome {
 }
 
 async function analysisOf(flags: Flags, request: AnalysisRequest): Promise<Outcome> {
-  const { filename, journal, at, kubeconfig, context } = flags;
+  const { filename, journal, at, kubeconfig, context, analyzer, migration = false } = flags;
+  if (migration && analyzer.length > 0) {
+    throw new CliError('--migration runs no analyzers: leave out --analyzer', EXIT.misuse);
+  }
   if ([filename, journal, kubeconfig].filter(given => given !== undefined).length !== 1) {
     throw new CliError('give the objects: one of --filename, --journal and --kubeconfig', EXIT.misuse);
   }
@@ -173,16 +182,49 @@ async function analysisOf(flags: Flags, request: AnalysisRequest): Promise<Outco
   if (journal === undefined) return filesAnalysis(filename ?? [], flags, request);
   return withHistory(journal, async (history: History): Promise<Outcome> => {
     const position = await positionOf(history, at);
-    const result = analyzeState(await history.at(position), request);
+    const result = await judged(await history.at(position), flags, request);
     return { result, messages: result.messages.map(placed), looked: `at event ${position} of ${journal}` };
   });
 }
 
-async function clusterAnalysis(cluster: ClusterFlags, flags: MeshFlags, request: AnalysisRequest): Promise<Outcome> {
-  const { facts, shown, missing } = await listCluster(cluster);
-  const result = analyzeState(await stateOfFacts(facts, flags), request);
+async function clusterAnalysis(cluster: ClusterFlags, flags: Flags, request: AnalysisRequest): Promise<Outcome> {
+  const processes: Received[] = [];
+  const look = async (found: ListedCluster): Promise<void> => {
+    if (flags.migration === true) processes.push(...(await processesOf(found, flags)));
+  };
+  const { facts, shown, missing } = await listCluster(cluster, look);
+  const result = await judged(await stateOfFacts(facts, flags), flags, request, processes);
   for (const what of missing) process.stderr.write(`not looked at: ${what}\n`);
   return { result, messages: result.messages.map(placed), looked: `in ${shown}` };
+}
+
+/** The objects of a state. */
+async function judged(
+  state: State,
+  { migration }: Flags,
+  request: AnalysisRequest,
+  further: readonly Received[] = [],
+): Promise<AnalysisResult> {
+  if (migration !== true) return analyzeState(state, request);
+  return migrated(state, [...objectsOfState(state), ...further], request);
+}
+
+/** The Deployments of istiod as the server has them: of an object only what means something to a mesh is listed. */
+async function processesOf(cluster: ListedCluster, { clusterID }: MeshFlags): Promise<readonly Received[]> {
+  const found: Received[] = [];
+  for await (const item of objectsAt(cluster, '/apis/apps/v1/deployments', { labelSelector: 'app=istiod' })) {
+    const object = { apiVersion: 'apps/v1', kind: 'Deployment', ...item };
+    found.push({ object, source: `kube/${clusterID}`, cluster: clusterID });
+  }
+  return found;
+}
+
+async function migrated(state: State, objects: readonly Received[], request: AnalysisRequest): Promise<AnalysisResult> {
+  const { serveCommand } = await import('./serve.ts');
+  const flags = serveCommand().options.flatMap(({ long }) => long ?? []);
+  const found = migrationOf(state, objects, { ...request, flags });
+  for (const what of found.unseen) process.stderr.write(`not looked at: ${what}\n`);
+  return found;
 }
 
 function placed(message: Message): PlacedMessage {
@@ -194,7 +236,10 @@ async function filesAnalysis(paths: readonly string[], flags: Flags, request: An
   const { state, effects } = await stateOf(inputs, flags);
   const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
   const further = unnamed(effects, flags.clusterID);
-  const result = analyzeFiles(state, objects, { ...request, further });
+  const result =
+    flags.migration === true
+      ? await migrated(state, objects, request)
+      : analyzeFiles(state, objects, { ...request, further });
   if (result.objects === 0 && result.messages.length === 0) {
     const files =
       inputs.length === 0 ? 'no file with .yaml, .yml or .json' : `no object in ${counted(inputs.length, 'file')}`;

@@ -5,9 +5,13 @@
 
 import { randomInt } from 'node:crypto';
 import type { Adapter, Sink } from '../adapters/adapter.ts';
+import type { Api, Query, WriteApi } from '../adapters/kube/api.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
+import type { Resource } from '../adapters/kube/resource.ts';
 import { VERSION } from '../admin/version.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
+import type { KindName } from '../core/model/kind.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { CliError, progress } from './output.ts';
 
@@ -16,6 +20,8 @@ export const LISTING_MS_MAX = 60_000;
 /** A kind that is refused is asked for again; after this long it counts as not readable. */
 const TROUBLED_MS_MAX = 5_000;
 const POLL_MS = 100;
+const PAGE = 500;
+const PAGE_BYTES_MAX = 128 * 1024 * 1024;
 const RANDOM_MAX = 2 ** 47;
 /** Requests a second, as istioctl's. */
 const LIMIT = { qps: 50, burst: 100 };
@@ -35,9 +41,21 @@ export interface Listed {
   readonly missing: readonly string[];
 }
 
-/** Rejects with a CliError if nothing could be listed. */
-export async function listCluster({ kubeconfig, context, cluster }: ClusterFlags): Promise<Listed> {
-  const { adapter, credentials } = await connectKube({
+/** The API server of a cluster that was listed, for what the list does not have. */
+export interface ListedCluster {
+  readonly api: Pick<Api, 'get'> & WriteApi;
+  /** Undefined: the server has no such kind. */
+  resource(kind: KindName): Resource | undefined;
+}
+
+/**
+ * Rejects with a CliError if nothing could be listed. `then` runs while there is a connection.
+ */
+export async function listCluster(
+  { kubeconfig, context, cluster }: ClusterFlags,
+  then?: (cluster: ListedCluster) => Promise<void>,
+): Promise<Listed> {
+  const { adapter, credentials, connection } = await connectKube({
     cluster,
     kubeconfig,
     context,
@@ -49,10 +67,26 @@ export async function listCluster({ kubeconfig, context, cluster }: ClusterFlags
     throw new CliError(`--kubeconfig ${kubeconfig}: ${error instanceof Error ? error.message : String(error)}`);
   });
   try {
-    return { ...(await listOnce(adapter)), shown: credentials.shown };
+    const listed = await listOnce(adapter);
+    if (then !== undefined) {
+      await then({ api: connection(), resource: kind => adapter.resource(kind) });
+    }
+    return { ...listed, shown: credentials.shown };
   } finally {
     credentials.close();
   }
+}
+
+/** The objects of a path as the server has them, in pages. */
+export async function* objectsAt({ api }: ListedCluster, path: string, query: Query = {}): AsyncGenerator<JsonObject> {
+  let next: string | undefined;
+  do {
+    const asked = { ...query, limit: String(PAGE), continue: next };
+    const page = await api.get(path, asked, { signal: AbortSignal.timeout(LISTING_MS_MAX), bytesMax: PAGE_BYTES_MAX });
+    const { items, metadata } = isObject(page) ? page : {};
+    for (const item of Array.isArray(items) ? (items as readonly Json[]) : []) if (isObject(item)) yield item;
+    next = isObject(metadata) && typeof metadata.continue === 'string' ? metadata.continue : '';
+  } while (next !== '');
 }
 
 /** Stops the adapter in the end. */

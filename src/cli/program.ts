@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'proxy-status': async () => (await import('./proxy-status.ts')).proxyStatusCommand(),
   wait: async () => (await import('./wait.ts')).waitCommand(),
   wishes: async () => (await import('./wishes.ts')).wishesCommand(),
+  withdraw: async () => (await import('./withdraw.ts')).withdrawCommand(),
   'proxy-config': async () => (await import('./proxy-config.ts')).proxyConfigCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   identities: async () => (await import('./identities.ts')).identitiesCommand(),

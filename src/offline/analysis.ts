@@ -54,17 +54,15 @@ function analyzeObjects(
   const snapshot = snapshotOf(objects, analysisContext(state, now));
   if (onlyAnalyzers) return analyze(snapshot, analyzers, options);
   const said = analyze(snapshot, analyzers, { ...options, suppressions: [] }).messages;
-  const subjects = new Map(objects.map(received => [keyOf(subjectOf(received)), subjectOf(received)]));
   const patches = patchesOf(state, objects);
-  const own = findingsOf(state, patches)
-    .filter(finding => !isAnalyzed(finding, said))
-    .map(finding => messageOf(finding, subjects));
+  const news = findingsOf(state, patches).filter(finding => !isAnalyzed(finding, said));
+  const own = messagesOf(news, objects);
   const further = [...own, ...repeated, ...(options.further ?? [])];
   return { ...analyze(snapshot, analyzers, { ...options, further }), patches };
 }
 
 /** By the connected proxies; where there is none, by those that the workloads will have. */
-function patchesOf(state: State, objects: readonly Received[]): PatchReport {
+export function patchesOf(state: State, objects: readonly Received[]): PatchReport {
   if (state.objects.EnvoyFilter.size === 0 || state.proxies.size > 0) return patchReport(state);
   const received = objects.filter(({ made }) => made !== 'of-installation');
   return patchReport(withProxiesOfWorkloads(state, received), 'a proxy of these workloads');
@@ -89,7 +87,7 @@ function keyOf({ kind, namespace, name }: Pick<Subject, 'kind' | 'namespace' | '
   return namespace === '' ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
 }
 
-function subjectOf({ object, source, cluster, origin }: Received): Subject {
+export function subjectOf({ object, source, cluster, origin }: Received): Subject {
   const metadata: JsonObject = isObject(object.metadata) ? object.metadata : {};
   const kind = String(object.kind);
   const scoped = definitionOf(object.apiVersion, object.kind)?.clusterScoped === true || kind === 'Namespace';
@@ -103,6 +101,12 @@ function subjectOf({ object, source, cluster, origin }: Received): Subject {
     raw: object,
     ...(origin === undefined ? {} : { origin }),
   };
+}
+
+/** Findings of the state as messages about the objects. */
+export function messagesOf(findings: readonly Finding[], objects: readonly Received[]): readonly Message[] {
+  const subjects = new Map(objects.map(received => [keyOf(subjectOf(received)), subjectOf(received)]));
+  return findings.map(finding => messageOf(finding, subjects));
 }
 
 function messageOf(finding: Finding, subjects: ReadonlyMap<string, Subject>): Message {

@@ -34,6 +34,7 @@ import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import { LedAdapter } from './led-adapters.ts';
 import { type Log, scoped } from './log.ts';
+import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
@@ -114,17 +115,20 @@ async function start(
   const found = await adaptersAgain();
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
+  const distribution = openDistribution(options, clock, scoped(log, 'config'));
+  const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.adapters()];
+  const first = [...found, ...further()];
   const own = prepared?.adapters ?? [];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
   closers.push(() => journal.close());
   const replicated = await openReplica(options, {
     ...{ world, journal, clock, log: scoped(log, 'journal'), metrics },
-    adapters: [...found, ...webhooks.adapters],
-    again: async () => [...(await adaptersAgain()), ...webhooks.adapters],
+    adapters: first,
+    again: async () => [...(await adaptersAgain()), ...further()],
   });
   const sourcesWorld = replicated?.writer ?? world;
-  const adapters = [...(replicated?.adapters ?? [...found, ...webhooks.adapters]), ...own];
+  const adapters = [...(replicated?.adapters ?? first), ...own];
   const crowded = (): boolean => xds.isCrowded;
   const snapshotter = new Snapshotter(
     journal,
@@ -183,6 +187,7 @@ async function start(
   const schedule = scheduleSettings(process.env);
   const xds = new XdsServer({ host, engine, limits, schedule, ...identity?.ofServer });
   closers.push(() => xds.stop(options.shutdownMs));
+  distribution.begin({ world, engine, xds }, replicated);
 
   world.listen({
     onEvent: (_before, event) => metrics.recorded(event),

@@ -4,8 +4,8 @@
 import type { Adapter } from '../adapters/adapter.ts';
 import type { Route } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
-import { answerReplica, type ReplicaView, replicaRoutes } from '../admin/replica-pages.ts';
-import { jsonEqual } from '../core/base/json.ts';
+import { answerReplica, askReplicas, type ReplicaView, replicaRoutes } from '../admin/replica-pages.ts';
+import { type Json, jsonEqual } from '../core/base/json.ts';
 import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
 import type { Journal } from '../journal/journal.ts';
 import { NatsLink } from '../replicas/nats/connection.ts';
@@ -48,6 +48,8 @@ export interface OpenedReplica {
   onTurn(listener: (leads: boolean) => void): void;
   /** The debug pages, those about proxies with the proxies of every replica. */
   pages(own: ReadonlyMap<string, Route>): ReadonlyMap<string, Route>;
+  /** What each other replica answers on a page; undefined: nothing, or it is behind. */
+  ask(path: string, query: URLSearchParams): Promise<readonly (Json | undefined)[]>;
   /** Begins to follow, and to lead if no other does. */
   start(): void;
   stop(): Promise<void>;
@@ -96,6 +98,10 @@ export async function openReplica(
   return {
     ...{ replica, peers, adapters: led.adapters, writer: writerOf(world, replica) },
     onTurn: listener => turns.push(listener),
+    ask: (path, query) => {
+      const position = (): number => replica.mirror.position.position;
+      return askReplicas(path, query, { ask: question => peers.ask(question), position });
+    },
     pages: own => pagesOf(own, { channel, id, replica, peers }),
     start: () => {
       peers.start();

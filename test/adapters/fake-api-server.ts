@@ -305,7 +305,10 @@ export class FakeApiServer implements Api, WriteApi {
     const collection = `${group}/${plural}`;
     const definition = this.#objects.get(`apiextensions.k8s.io/customresourcedefinitions//${plural}.${group}`);
     const versions = (definition?.object.spec as { versions?: readonly { name: string }[] } | undefined)?.versions;
-    const builtIn = group === 'apiextensions.k8s.io' || builtInKinds.some(kind => kind.group === group);
+    const builtIn =
+      group === 'apiextensions.k8s.io' ||
+      group === 'coordination.k8s.io' ||
+      builtInKinds.some(kind => kind.group === group);
     const served = builtIn || versions?.some(({ name }) => name === version);
     if (!served) throw new KubeFault({ status: 404, message: `${path}: 404 page not found` });
     return collection;

@@ -1,14 +1,14 @@
 // A control plane that writes, against the API server in memory: watches, fold, writer and election as the runtime joins them, without a journal. Its
 // wishes are of the tests: a ConfigMap `copy` in every namespace, with the text of ConfigMap istio-system/original.
 
-import type { Sink } from '../../src/adapters/adapter.ts';
+import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
 import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
 import { ClusterWriter } from '../../src/adapters/kube/write/cluster-writer.ts';
 import { LiveObjects } from '../../src/adapters/kube/write/live-objects.ts';
 import type { RawObject, Unrecorded } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';
 import { newsOf, newsOfKinds, newsOfList } from '../../src/core/fold/novelty.ts';
-import { defaultSettings } from '../../src/core/mesh/settings.ts';
+import { defaultSettings, type Settings } from '../../src/core/mesh/settings.ts';
 import type { Obj } from '../../src/core/model/object.ts';
 import type { Reader } from '../../src/core/query/reader.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
@@ -64,23 +64,41 @@ export interface Plane {
 
 let queries = 0;
 
+/** What the tests replace of a control plane. */
+export interface Parts {
+  readonly features?: readonly WishFeature[];
+  readonly settings?: Settings;
+  /** Sources beside the API server, told of every state. */
+  readonly further?: readonly Adapter[];
+}
+
 /** One replica. */
-export function plane(server: FakeApiServer, time: VirtualTime, identity: string, isElectionEnabled = true): Plane {
+export function plane(
+  server: FakeApiServer,
+  time: VirtualTime,
+  identity: string,
+  isElectionEnabled = true,
+  { features = [copies], settings = defaultSettings, further = [] }: Parts = {},
+): Plane {
   const logged: string[] = [];
   const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
-  const live = new LiveObjects(copies.observes, defaultSettings);
+  const live = new LiveObjects(
+    features.flatMap(({ observes }) => observes),
+    settings,
+  );
   const adapter = new KubeAdapter({ cluster: CLUSTER, api: server, chance: time, log, live });
-  const table = tableOf(`test-table-${++queries}`, [copies]);
+  const table = tableOf(`test-table-${++queries}`, features);
   const common = { cluster: CLUSTER, live, chance: time, log, namespace: 'istio-system', revision: '', identity };
   const writer = new ClusterWriter({ ...common, writes: server, locks: server, isElectionEnabled, table });
-  let state = emptyState;
+  let state: State = { ...emptyState, settings };
   const sinkFor = (source: string): Sink => {
     const take = async (facts: readonly object[]): Promise<void> => {
       for (const fact of facts) {
         const event = { ...(fact as Unrecorded), source, seq: state.seq + 1, time: time.now() };
         state = fold(state, event, new Set()).state;
       }
-      if (facts.length > 0) writer.onState(state);
+      if (facts.length === 0) return;
+      for (const one of [writer, ...further]) one.onState?.(state);
     };
     return {
       submit: batch => take(newsOf(state, source, batch)),
@@ -89,16 +107,17 @@ export function plane(server: FakeApiServer, time: VirtualTime, identity: string
       holds: () => false,
     };
   };
-  writer.onState(state);
-  const started = adapter.start(sinkFor(adapter.source)).then(() => writer.start(sinkFor(writer.source)));
+  for (const one of [writer, ...further]) one.onState?.(state);
+  const started = adapter.start(sinkFor(adapter.source)).then(async () => {
+    for (const one of [...further, writer]) await one.start(sinkFor(one.source));
+  });
   started.catch(() => undefined);
   return {
     writer,
     logged,
     state: () => state,
     stop: async () => {
-      await writer.stop();
-      await adapter.stop();
+      for (const one of [...further, writer, adapter]) await one.stop();
     },
   };
 }

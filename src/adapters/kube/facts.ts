@@ -1,7 +1,7 @@
 // From an object of the API server to a fact. Only the projection of its kind is kept: what means nothing to a mesh
 // (annotations of other programs, most of a pod) never reaches the journal. Beside it, one entry of
-// metadata.managedFields tells who wrote last, and when; that is outside every projection, so a write that changes
-// nothing else is no change.
+// metadata.managedFields tells who wrote last, and when, and of Istio's objects metadata.generation which version it is;
+// both are outside every projection, so a write that changes nothing else is no change.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Fact, RawObject } from '../../core/event.ts';
@@ -12,11 +12,21 @@ import type { Resource } from './resource.ts';
 /** Items of a list have no kind and apiVersion; the list has. */
 export function objectOf(resource: Resource, object: JsonObject): RawObject {
   const { apiVersion, objectKind } = resource;
-  const kept = definitions[resource.kind].project({ ...object, apiVersion, kind: objectKind });
-  const writer = isObject(object.metadata) ? lastWriter(object.metadata.managedFields) : undefined;
-  if (writer === undefined || !isObject(kept.metadata)) return kept;
-  return { ...kept, metadata: { ...kept.metadata, managedFields: [writer] } };
+  const definition = definitions[resource.kind];
+  const kept = definition.project({ ...object, apiVersion, kind: objectKind });
+  if (!isObject(object.metadata) || !isObject(kept.metadata)) return kept;
+  const { managedFields, generation } = object.metadata;
+  const writer = lastWriter(managedFields);
+  const isVersioned = typeof generation === 'number' && definition.group.endsWith(ISTIO);
+  if (writer === undefined && !isVersioned) return kept;
+  const beside = {
+    ...(isVersioned ? { generation } : {}),
+    ...(writer === undefined ? {} : { managedFields: [writer] }),
+  };
+  return { ...kept, metadata: { ...kept.metadata, ...beside } };
 }
+
+const ISTIO = '.istio.io';
 
 const WRITER = ['manager', 'operation', 'subresource', 'time'] as const;
 

@@ -76,6 +76,8 @@ export const featureDefaults = {
   PILOT_ENABLE_REDIS_FILTER: false,
   PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION: true,
   PILOT_ENABLE_SERVICEENTRY_SELECT_PODS: true,
+  /** Istio's objects are told how many proxies have accepted them (core/wishes/distribution.ts). */
+  PILOT_ENABLE_STATUS: false,
   PILOT_ENABLE_TELEMETRY_LABEL: true,
   PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS: true,
   PILOT_ENDPOINT_TELEMETRY_LABEL: true,
@@ -102,6 +104,9 @@ export const featureDefaults = {
   PILOT_SIDECAR_USE_REMOTE_ADDRESS: false,
   PILOT_SKIP_VALIDATE_TRUST_DOMAIN: false,
   PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: true,
+  /** Counts for PILOT_ENABLE_STATUS: told in a second, at most, and how long apart. */
+  PILOT_STATUS_QPS: 100,
+  PILOT_STATUS_UPDATE_INTERVAL: 500,
   PILOT_TRACE_SAMPLING: 1,
   PILOT_UNIFIED_SIDECAR_SCOPE: true,
   /** openshift: proxies run as a user of the namespace's range. */

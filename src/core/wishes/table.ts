@@ -9,6 +9,7 @@ import type { Settings } from '../mesh/settings.ts';
 import type { KindName } from '../model/kind.ts';
 import type { ProxyReader, Query } from '../query/reader.ts';
 import { routeKinds } from '../translate/gateway-api/route-kinds.ts';
+import { distributionObserves, distributionWishes } from './distribution.ts';
 import { lockName } from './elections.ts';
 import { entryAddresses } from './entry-addresses.ts';
 import { classWishes } from './gateway-api/class-status.ts';
@@ -29,8 +30,8 @@ export interface Observed {
   readonly kind: KindName;
   /** Members of the object that wishes name, e.g. `data`, `status`. */
   readonly parts: readonly string[];
-  /** Names of the objects that are ever written; absent: any. */
-  readonly names?: (settings: Settings) => readonly string[];
+  /** Names of the objects that are ever written; absent or undefined: any. */
+  readonly names?: (settings: Settings) => readonly string[] | undefined;
 }
 
 export interface WishTable {
@@ -62,6 +63,7 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(routeStatuses, ...routeKinds),
   statusesOf(ingressStatuses, 'Ingress'),
   statusesOf(entryAddresses, 'ServiceEntry'),
+  { query: distributionWishes, observes: distributionObserves },
 ];
 
 function statusesOf(query: WishFeature['query'], ...kinds: readonly KindName[]): WishFeature {

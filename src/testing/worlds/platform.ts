@@ -143,7 +143,21 @@ const writeRefusal: Shape = clusterWide(
   ),
 );
 
+const configDistribution: Shape = object(
+  'periplus.internal/v1',
+  'ConfigDistribution',
+  all({
+    spec: all({
+      kind: fc.constant('VirtualService') as fc.Arbitrary<Json>,
+      name: name as fc.Arbitrary<Json>,
+      acked: fc.nat({ max: 2 }) as fc.Arbitrary<Json>,
+      total: fc.constant(2) as fc.Arbitrary<Json>,
+    }),
+  }),
+);
+
 export const platformObject: Shape = fc.oneof(
+  { weight: 1, arbitrary: configDistribution },
   { weight: 1, arbitrary: leadership },
   { weight: 1, arbitrary: webhookProof },
   { weight: 1, arbitrary: writeRefusal },
