@@ -81,7 +81,7 @@ describe('the condition Reconciled', () => {
     expect(statusOf(made)).toMatchObject({ observedGeneration: 2 });
   });
 
-  it('comes to rest: after every proxy has accepted it, nothing more is written, whoever connects or leaves', async () => {
+  it('comes to rest: after every proxy has accepted it, nothing more is written, also when proxies connect or leave', async () => {
     const made = mesh(virtualService(1));
     const proxies = { accepted: [ALL] };
     const { state } = start(made, proxies);

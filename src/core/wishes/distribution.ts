@@ -11,7 +11,6 @@ import type { Settings } from '../mesh/settings.ts';
 import type { KindName } from '../model/kind.ts';
 import type { Query } from '../query/reader.ts';
 import { oneOf } from '../translate/derived.ts';
-import type { Observed } from './table.ts';
 import type { Wish } from './wish.ts';
 
 export const DISTRIBUTION_MANAGER = 'periplus-distribution';
@@ -49,7 +48,7 @@ export const distributionWishes: Query<'', readonly Wish[]> = {
 };
 
 /** No status is kept while the feature is off. */
-export const distributionObserves: readonly Observed[] = distributedKinds.map(kind => ({
+export const distributionObserves = distributedKinds.map(kind => ({
   kind,
   parts: ['status'],
   names: (settings: Settings) => (featureOf(settings, 'PILOT_ENABLE_STATUS') ? undefined : []),

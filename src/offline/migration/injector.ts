@@ -14,7 +14,7 @@ import type { Found } from './found.ts';
 
 const NAMESPACE = 'default';
 
-/** Without the ConfigMap nothing is said: the templates of Periplus are used. */
+/** Without the ConfigMap there is no finding: the templates of Periplus are used. */
 export function injectorFindings(state: State, objects: readonly Received[]): readonly Found[] {
   const received = objects.find(({ object }) => isInjector(state, object));
   if (received === undefined) return [];

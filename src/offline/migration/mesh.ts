@@ -12,7 +12,7 @@ export const UNREAD: Readonly<Record<string, string>> = {
   certificates: 'no DNS certificates are provisioned',
   hboneIdleTimeout: 'ambient proxies are not served',
   serviceScopeConfigs: 'ambient proxies are not served',
-  verifyCertificateAtClient: 'whether certificates of servers are verified is said by DestinationRules alone',
+  verifyCertificateAtClient: 'DestinationRules alone decide whether certificates of servers are verified',
 };
 
 export function meshFindings(state: State, objects: readonly Received[]): readonly Found[] {

@@ -1,8 +1,9 @@
-// ConfigDistribution: how many of the connected proxies have accepted a version of an object of Istio's, as an object of
-// the source that counts (docs/adr/0009), so that the status that is written from it follows from the journal alone.
+// ConfigDistribution: how many of the connected proxies have accepted a version of an object of Istio's, as an object
+// of the source that counts (docs/adr/0009), so that the status that is written from it follows from the journal alone.
 //
-//     {apiVersion: periplus.internal/v1, kind: ConfigDistribution, metadata: {namespace: shop, name:
-//      virtualservice.reviews}, spec: {kind: VirtualService, name: reviews, generation: 3, acked: 9, total: 10}}
+//     {apiVersion: periplus.internal/v1, kind: ConfigDistribution,
+//      metadata: {namespace: shop, name: virtualservice.reviews},
+//      spec: {kind: VirtualService, name: reviews, generation: 3, acked: 9, total: 10}}
 
 import type { JsonObject } from '../../base/json.ts';
 import type { KindName } from '../../model/kind.ts';
