@@ -127,6 +127,7 @@ export class FileAdapter implements Adapter {
     clearInterval(this.#rescan);
     this.#folderWatch.close();
     this.#singleWatch.close();
+    for (const parts of [this.#hidden, this.#hiddenMesh]) parts.close();
     this.#disk.close();
     await this.#parser.close();
     await this.#looking;

@@ -8,6 +8,7 @@ export class UnreadableParts {
   readonly #log: AdapterLog;
   readonly #now: () => number;
   readonly #parts = new Map<string, Unreadable>();
+  #isClosed = false;
 
   constructor(log: AdapterLog, now: () => number) {
     this.#log = log;
@@ -23,8 +24,14 @@ export class UnreadableParts {
     return this.#parts.has(what);
   }
 
+  /** Nothing more is reported: files that are not read because the program stops are not hidden. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** What is hidden now, of everything for which `concerns` holds. */
   are(hidden: readonly Hidden[], concerns: (what: string) => boolean = () => true): void {
+    if (this.#isClosed) return;
     const now = new Map(hidden.map(({ path, why }) => [path, why]));
     for (const what of [...this.#parts.keys()]) {
       if (!concerns(what) || now.has(what)) continue;

@@ -61,6 +61,16 @@ describe('the file adapter', () => {
     expect(sink.lists).toHaveLength(1);
   });
 
+  it('reports no file as unreadable because it is stopped while it reads', async () => {
+    for (let i = 0; i < 100; i++) await put(`${i}.yaml`, namespace(`n-${i}`));
+    adapter = new FileAdapter({ configDir: folder, cluster: 'Kubernetes', log: (_, message) => log.push(message) });
+    const starting = adapter.start(new RecordingSink()).catch(() => undefined);
+    await new Promise(resolve => setImmediate(resolve));
+    await adapter.stop();
+    await starting;
+    expect(log.filter(line => line.includes('cannot be read'))).toEqual([]);
+  });
+
   it('one change of a file is one batch with only what changed', async () => {
     await put('a.yaml', `${namespace('a')}---\n${namespace('b')}---\n${namespace('c')}`);
     const sink = await start();
