@@ -18,6 +18,7 @@ import type {
   TrafficPolicy_ProxyProtocol,
   TrafficPolicy_RetryBudget,
 } from '../../schema/istio-types.gen.ts';
+import { isPoolService } from '../../translate/gateway-api/endpoint-picker.ts';
 import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
 import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
@@ -59,6 +60,8 @@ export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonC
   readonly sendsUnhealthy: boolean;
   /** Draining endpoints keep the sessions that are bound to them. */
   readonly keepsSessions: boolean;
+  /** An endpoint picker chooses the endpoint of each request. */
+  readonly picksEndpoints: boolean;
   /** Redis with the Redis filter hashes keys itself. */
   readonly hashesKeys: boolean;
   /** ORIGINAL_DST: the port that replaces the one of the original destination; 0 for none. */
@@ -106,7 +109,8 @@ export function selectOutboundClusters<S, A>(
 ): readonly OutboundClusterInputs<S, A>[] {
   if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
   const selections: OutboundClusterInputs<S, A>[] = [];
-  for (const port of service.ports) {
+  const ports = isPoolService(service) && !sniDnat ? service.ports.slice(0, 1) : service.ports;
+  for (const port of ports) {
     if (port.protocol === 'UDP') continue;
     selections.push(...clustersOfPort(reader, parts, { service, port, rule, sniDnat }));
   }
@@ -204,6 +208,7 @@ function selectCluster<S, A>(
     localityWeighted: defaults.localityWeighted || weighsLocalities(choice),
     sendsUnhealthy: defaults.sendsUnhealthy || service.trafficDistribution !== 'Any',
     keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(defaults, service),
+    picksEndpoints: !sniDnat && subset === undefined && isPoolService(service) && reader.facet('type') === 'router',
     hashesKeys: port.protocol === 'Redis' && defaults.redisFilter,
     // A policy that passes connections through comes too late for it.
     portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,

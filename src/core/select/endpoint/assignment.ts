@@ -17,6 +17,7 @@ import { confinesClusterLocal, isExported, isImported, isOfClusterSet } from '..
 import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
 import { proxyLabels, proxyLocality } from '../../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../../schema/istio-types.gen.ts';
+import { isPoolService } from '../../translate/gateway-api/endpoint-picker.ts';
 import { type ClusterPolicy, endpointTlsModeOfRule } from '../cluster/traffic-policy.ts';
 import { endpointMtlsMode } from '../policy/peer-authentication.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
@@ -130,12 +131,13 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   const keep = visibility(reader, service);
   const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
+  const allPorts = isPoolService(service);
   const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
   for (const shard of reader.get(endpointShards, refOf(service))) {
     if (!keep.cluster(shard.cluster)) continue;
     if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
-      if (behind !== undefined ? !behind.has(endpoint) : endpoint.portName !== port.name) continue;
+      if (behind !== undefined ? !behind.has(endpoint) : !allPorts && endpoint.portName !== port.name) continue;
       if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
       if (!question.dns && !hasUsableAddress(endpoint)) continue;
       if (keep.endpoint(endpoint)) found.push(endpoint);

@@ -2,7 +2,10 @@
 // of the proxy.
 // Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager).
 
-import type { ProxyReader } from '../../query/reader.ts';
+import { configKey } from '../../model/object.ts';
+import type { Derivation, ProxyReader } from '../../query/reader.ts';
+import { poolsOfParent } from '../../translate/gateway-api/inference-parents.ts';
+import { gatewayName } from '../policy/attachment.ts';
 import { proxyHeaders } from '../proxy/proxy-config.ts';
 import type { TrafficClass } from '../telemetry/traffic-class.ts';
 import { exchangedLabels, overridesAlpn, type PeerDirection, peerDirection } from './istio-filters.ts';
@@ -24,6 +27,8 @@ export interface HttpFilterChoice {
   /** As `exchangedLabels` gives it. */
   readonly exchangedLabels: string | undefined;
   readonly peerDirection: PeerDirection;
+  /** The proxy serves a Gateway with a route to an InferencePool. */
+  readonly picksEndpoints: boolean;
   readonly grpcWeb: boolean;
   readonly overridesAlpn: boolean;
   readonly keepsSessions: boolean;
@@ -39,6 +44,7 @@ export function selectHttpFilters(reader: ProxyReader, traits: HttpChainTraits):
   return {
     exchangedLabels: exchangedLabels(reader),
     peerDirection: peerDirection(reader, traits.traffic, traits.httpProxy),
+    picksEndpoints: reader.derived(picksEndpoints),
     grpcWeb: traits.grpcWeb,
     overridesAlpn: client && overridesAlpn(reader),
     keepsSessions: client && reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER'),
@@ -46,3 +52,12 @@ export function selectHttpFilters(reader: ProxyReader, traits: HttpChainTraits):
     suppressDebugHeaders: debug?.disabled === true,
   };
 }
+
+const picksEndpoints: Derivation<boolean> = {
+  name: 'select/picksEndpoints',
+  run: reader => {
+    if (!reader.feature('ENABLE_GATEWAY_API_INFERENCE_EXTENSION')) return false;
+    const gateway = reader.derived(gatewayName);
+    return gateway !== null && reader.get(poolsOfParent, configKey(reader.facet('namespace'), gateway)).length > 0;
+  },
+};

@@ -30,7 +30,7 @@ export function isAttached(reader: ProxyReader, namespace: string, policy: Attac
 }
 
 /** Name of the Gateway (Gateway API) that the proxy is deployed for; null: it is none of its proxies. */
-const gatewayName: Derivation<string | null> = {
+export const gatewayName: Derivation<string | null> = {
   name: 'select/gatewayName',
   run: reader => reader.derived(proxyLabels)[GATEWAY_NAME_LABEL] ?? null,
 };

@@ -3,9 +3,12 @@
 
 import type { Destination } from '../../schema/istio-types.gen.ts';
 import type { ConfigError } from './config-error.ts';
+import type { EndpointPicker } from './endpoint-picker.ts';
 
 export interface BackendDestination {
   /** Undefined: the error is hard. */
   readonly destination: Destination | undefined;
   readonly error: ConfigError | undefined;
+  /** Of an InferencePool. */
+  readonly picker?: EndpointPicker;
 }

@@ -11,6 +11,7 @@ import type { GRPCRouteRule, HTTPRouteRule, RouteFilter } from '../../schema/gat
 import type { Headers, HTTPMatchRequest, HTTPRoute, HTTPRouteDestination } from '../../schema/istio-types.gen.ts';
 import { type BackendRef, backendDestination, type RouteContext } from './backends.ts';
 import { type ConfigError, isSoft, joinErrors } from './config-error.ts';
+import type { EndpointPicker, PickedRoute } from './endpoint-picker.ts';
 import { isHeaderFilter, withHeaderFilter } from './header-filters.ts';
 import { grpcMatch, httpMatch } from './http-matches.ts';
 import { applyFilters, unsupported } from './route-filters.ts';
@@ -60,7 +61,7 @@ function httpRules(reader: Reader, context: RouteContext, rule: HTTPRouteRule, n
   const refs = rule.backendRefs ?? [];
   const sent = parts.redirect === undefined ? forward(reader, context, refs, 404) : destinations(reader, context, refs);
   if (sent.hard !== undefined) return [{ rule: undefined, error: sent.hard }];
-  const shared: HTTPRoute = { name, ...parts, ...timing(rule), ...sent.parts };
+  const shared: PickedRoute = { name, ...parts, ...timing(rule), ...sent.parts };
   const soft = joinErrors(sent.error, mirrorError);
   return split(shared, rule.matches.map(httpMatch)).map(one => ({ rule: one, error: soft }));
 }
@@ -76,7 +77,9 @@ function grpcRules(reader: Reader, context: RouteContext, rule: GRPCRouteRule, n
   if (error !== undefined) return [{ rule: undefined, error }];
   const sent = forward(reader, context, rule.backendRefs ?? [], 500);
   if (sent.hard !== undefined) return [{ rule: undefined, error: sent.hard }];
-  return split({ name, ...parts, ...sent.parts }, matches).map(one => ({ rule: one, error: sent.error }));
+  // A picker of endpoints is for HTTPRoutes alone, as in istiod.
+  const { endpointPicker: _, ...forwarded } = sent.parts;
+  return split({ name, ...parts, ...forwarded }, matches).map(one => ({ rule: one, error: sent.error }));
 }
 
 function split(rule: HTTPRoute, matches: readonly HTTPMatchRequest[]): readonly HTTPRoute[] {
@@ -84,7 +87,7 @@ function split(rule: HTTPRoute, matches: readonly HTTPMatchRequest[]): readonly 
 }
 
 interface Forwarding {
-  readonly parts: Pick<HTTPRoute, 'directResponse' | 'route'>;
+  readonly parts: Pick<PickedRoute, 'directResponse' | 'endpointPicker' | 'route'>;
   /** Soft. */
   readonly error: ConfigError | undefined;
   readonly hard: ConfigError | undefined;
@@ -109,23 +112,29 @@ function forward(
   return destinations(reader, context, refs);
 }
 
-/** Of a rule that redirects, nothing is sent to them, yet their errors count. */
+/**
+ * Of a rule that redirects, nothing is sent to them, yet their errors count. The last of several backends decides
+ * whether there is an endpoint picker.
+ */
 function destinations(reader: Reader, context: RouteContext, refs: readonly WeightedBackend[]): Forwarding {
   const used = refs.filter(({ weight }) => weight !== 0);
   const route: HTTPRouteDestination[] = [];
   let soft: ConfigError | undefined;
+  let endpointPicker: EndpointPicker | undefined;
   for (const ref of used) {
-    const { destination, error } = backendDestination(reader, context, ref);
+    const { destination, error, picker } = backendDestination(reader, context, ref);
     if (destination === undefined || (error !== undefined && !isSoft(error))) {
       return { parts: {}, error: undefined, hard: error };
     }
     soft = error ?? soft;
+    endpointPicker = picker;
     const filtered = backendHeaders(ref);
     if (filtered.error !== undefined) return { parts: {}, error: undefined, hard: filtered.error };
     const headers = filtered.headers === undefined ? {} : { headers: filtered.headers };
     route.push({ destination, ...(used.length === 1 ? {} : { weight: ref.weight }), ...headers });
   }
-  return { parts: route.length === 0 ? {} : { route }, error: soft, hard: undefined };
+  const picked = endpointPicker === undefined ? {} : { endpointPicker };
+  return { parts: route.length === 0 ? {} : { route, ...picked }, error: soft, hard: undefined };
 }
 
 function backendHeaders({ filters = [] }: WeightedBackend): {

@@ -11,6 +11,7 @@ import {
   HealthStatus,
   type Metadata,
 } from '../../proto/types.gen.ts';
+import { pickedHosts } from '../common/endpoint-picker.ts';
 import { circuitBreakers, connectionOptions, connectTimeout } from './connection-pool.ts';
 import { type DiscoveryFields, discovery } from './discovery.ts';
 import { type LoadBalancing, loadBalancing } from './load-balancer.ts';
@@ -58,6 +59,7 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
       roundRobinLbConfig: balanced.roundRobinLbConfig,
       ringHashLbConfig: balanced.ringHashLbConfig,
       maglevLbConfig: balanced.maglevLbConfig,
+      loadBalancingPolicy: balanced.loadBalancingPolicy,
       commonLbConfig: balanced.commonLbConfig,
       transportSocket,
       transportSocketMatches,
@@ -68,7 +70,7 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
   },
 };
 
-type Balancing = LoadBalancing & Pick<Cluster, 'outlierDetection' | 'commonLbConfig'>;
+type Balancing = LoadBalancing & Pick<Cluster, 'outlierDetection' | 'commonLbConfig' | 'loadBalancingPolicy'>;
 
 function balancing(inputs: OutboundParts): Balancing {
   const ejection = inputs.outlierDetection === undefined ? undefined : outlierDetection(inputs.outlierDetection);
@@ -77,11 +79,12 @@ function balancing(inputs: OutboundParts): Balancing {
     inputs.discovery === 'ORIGINAL_DST' ? clusterProvided : loadBalancing(inputs.loadBalancer, inputs.hashesKeys);
   return {
     outlierDetection: ejection,
-    lbPolicy: algorithm.lbPolicy,
+    lbPolicy: inputs.picksEndpoints ? Cluster_LbPolicy.CLUSTER_PROVIDED : algorithm.lbPolicy,
     leastRequestLbConfig: algorithm.leastRequestLbConfig,
     roundRobinLbConfig: algorithm.roundRobinLbConfig,
     ringHashLbConfig: algorithm.ringHashLbConfig,
     maglevLbConfig: algorithm.maglevLbConfig,
+    loadBalancingPolicy: inputs.picksEndpoints ? pickedHosts : undefined,
     commonLbConfig: commonLbConfig(inputs),
   };
 }
@@ -93,10 +96,12 @@ const sessions = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKN
 function commonLbConfig(inputs: OutboundParts): Cluster_CommonLbConfig {
   const { outlierDetection: outlier, sendsUnhealthy, localityWeighted, keepsSessions } = inputs;
   const panics = outlier !== undefined || sendsUnhealthy;
-  if (!panics && !localityWeighted && !keepsSessions) return noLbConfig;
+  // Envoy takes no weights of localities beside a load balancing policy.
+  const weighted = localityWeighted && !inputs.picksEndpoints;
+  if (!panics && !weighted && !keepsSessions) return noLbConfig;
   return {
     healthyPanicThreshold: panics ? panicThreshold(outlier ?? {}, sendsUnhealthy) : undefined,
-    localityWeightedLbConfig: localityWeighted ? {} : undefined,
+    localityWeightedLbConfig: weighted ? {} : undefined,
     overrideHostStatus: keepsSessions ? { statuses: sessions } : undefined,
   };
 }

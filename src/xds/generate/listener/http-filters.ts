@@ -7,6 +7,7 @@ import type { ByPhase } from '../../../core/select/extension/chain-extensions.ts
 import type { HttpFilterChoice } from '../../../core/select/listener/http-filters.ts';
 import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
+import { pickerFilter } from '../common/endpoint-picker.ts';
 import { type FilterStage, filtersOf } from './filter-stages.ts';
 import { alpnFilter, peerMetadata } from './istio-filters.ts';
 
@@ -70,7 +71,7 @@ export const httpFilterStages: readonly FilterStage<HttpFilterInputs, HttpFilter
   { stage: 'authorization', filters: inputs => inputs.authorization },
   { stage: 'extensions of phase STATS', filters: inputs => inputs.extensions.STATS },
   { stage: 'extensions without a phase', filters: inputs => inputs.extensions.UNSPECIFIED },
-  { stage: 'inference pool' },
+  { stage: 'endpoint picker', filters: inputs => (inputs.picksEndpoints ? [pickerFilter] : []) },
   { stage: 'gRPC-Web', filters: inputs => (inputs.grpcWeb ? [grpcWebFilter] : []) },
   { stage: 'gRPC stats', filters: () => [grpcStatsFilter] },
   { stage: 'ALPN', filters: inputs => (inputs.overridesAlpn ? [alpnFilter] : []) },

@@ -8,7 +8,9 @@ import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-typ
 import { sessionAmong } from '../../../core/select/route/persistent-session.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import type { ResolvedVirtualService } from '../../../core/select/scope/virtual-services.ts';
+import type { PickedRoute } from '../../../core/translate/gateway-api/endpoint-picker.ts';
 import type { AnyMessage, Metadata, Route, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
+import { PICKER_FILTER, pickerConfig } from '../common/endpoint-picker.ts';
 import { lastOf } from '../common/last.ts';
 import { CORS_FILTER, corsConfig } from './cors.ts';
 import { operationPlace, routeDecorator } from './decorator.ts';
@@ -156,10 +158,13 @@ function operationsOf(rule: HTTPRoute): HeaderOperations {
 }
 
 function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Route['typedPerFilterConfig'] {
-  if (inputs.sessions.length === 0 && rule.fault === undefined && rule.corsPolicy === undefined) return undefined;
+  const { endpointPicker } = rule as PickedRoute;
+  const isPlain = rule.fault === undefined && rule.corsPolicy === undefined && endpointPicker === undefined;
+  if (inputs.sessions.length === 0 && isPlain) return undefined;
   const configs: Record<string, AnyMessage> = { ...sessionConfig(routeSession(inputs, rule)) };
   if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
   if (rule.corsPolicy !== undefined && !inputs.proxyless) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
+  if (endpointPicker !== undefined) configs[PICKER_FILTER] = pickerConfig(endpointPicker);
   return Object.keys(configs).length === 0 ? undefined : configs;
 }
 
