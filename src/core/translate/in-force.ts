@@ -58,9 +58,8 @@ function missingFrom<K extends 'Gateway' | 'VirtualService'>(
   prefix: string,
 ): readonly Obj<K>[] {
   return derived.filter(obj => {
-    const key = keyOf(obj);
-    if (!key.startsWith(prefix)) return false;
-    return key.includes('~') || reader.object(kind, key) === undefined;
+    if (prefix !== '' && !keyOf(obj).startsWith(prefix)) return false;
+    return obj.name.includes('~') || reader.object(kind, keyOf(obj)) === undefined;
   });
 }
 

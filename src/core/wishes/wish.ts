@@ -59,9 +59,18 @@ export interface Precondition {
 }
 
 /** One text for each entry of the table; sorts by cluster, kind, namespace, name. */
-export function wishKey({ cluster, kind, namespace, name, subresource, manager }: Target): string {
-  return [cluster, kind, namespace, name, subresource, manager].join('|');
+export function wishKey(target: Target): string {
+  let key = keys.get(target);
+  if (key === undefined) {
+    const { cluster, kind, namespace, name, subresource, manager } = target;
+    key = [cluster, kind, namespace, name, subresource, manager].join('|');
+    keys.set(target, key);
+  }
+  return key;
 }
+
+/** The table asks for those of all wishes after every change. */
+const keys = new WeakMap<Target, string>();
 
 /** `ConfigMap default/istio-ca-root-cert`, with the subresource if there is one. */
 export function showTarget({ kind, namespace, name, subresource }: Target): string {

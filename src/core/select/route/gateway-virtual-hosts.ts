@@ -8,7 +8,7 @@
 
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { servicesOfHost } from '../../registry/services.ts';
 import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
 import { destinationsOf } from '../scope/scope-services.ts';
@@ -52,32 +52,76 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
     if (first === undefined) return undefined;
     const hosts = new Map<string, OpenHost>();
     const http3 = servers.some(server => server.http3);
-    const routesBy = routesOfGateways(reader, servers, http3);
     const namespace = reader.facet('namespace');
-    for (const server of servers) addServer(reader, server, namespace, hosts, routesBy);
+    const byGateway = new Map<string, MergedServer[]>();
+    for (const merged of servers) {
+      const known = byGateway.get(merged.gatewayName);
+      if (known === undefined) byGateway.set(merged.gatewayName, [merged]);
+      else known.push(merged);
+    }
+    for (const merged of servers) {
+      addServer(reader, { merged, beside: byGateway.get(merged.gatewayName)!, http3 }, namespace, hosts);
+    }
     const found = [...hosts.values()];
     const collapse = found.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
     return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
   },
 };
 
-type RoutesBy = (
-  server: MergedServer,
-  virtualService: ResolvedVirtualService,
-) => VirtualServiceRoutesInputs | undefined;
+/** A VirtualService at a server. */
+interface Place {
+  readonly virtualService: ResolvedVirtualService;
+  readonly merged: MergedServer;
+  /** All servers of the Gateway in the route configuration: the routes are made at the first that has the hosts. */
+  readonly beside: readonly MergedServer[];
+  readonly http3: boolean;
+}
 
-/** Once for each VirtualService and Gateway; only Gateways with several servers here can ask twice. */
-function routesOfGateways(reader: ProxyReader, servers: readonly MergedServer[], http3: boolean): RoutesBy {
-  const make: RoutesBy = (server, virtualService) =>
-    virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, server, http3, virtualService));
-  const made = new Map<string, Map<ResolvedVirtualService, VirtualServiceRoutesInputs | undefined> | undefined>();
-  for (const { gatewayName } of servers) made.set(gatewayName, made.has(gatewayName) ? new Map() : undefined);
-  return (server, virtualService) => {
-    const known = made.get(server.gatewayName);
-    if (known === undefined) return make(server, virtualService);
-    if (!known.has(virtualService)) known.set(virtualService, make(server, virtualService));
-    return known.get(virtualService);
-  };
+interface PlacedRoutes {
+  readonly hosts: readonly { readonly name: string; readonly session: string }[];
+  /** Empty hosts if there are none. */
+  readonly routes: VirtualServiceRoutesInputs | undefined;
+}
+
+const placedRoutes: Selection<Place, PlacedRoutes> = {
+  name: 'select/placedRoutes',
+  run: (reader, { virtualService, merged, beside, http3 }) => {
+    const shared = hostsAt(merged, virtualService);
+    if (shared.length === 0) return NOWHERE;
+    const at = beside.find(server => server === merged || hostsAt(server, virtualService).length > 0) ?? merged;
+    const routes = reader.select(routesAt, { virtualService, at, http3 });
+    if (routes === undefined) return NOWHERE;
+    const hosts = shared.map(host => host.toLowerCase());
+    return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
+  },
+};
+
+/** One object for all servers of a Gateway, so that hosts with the same routes can be joined. */
+const routesAt: Selection<
+  { readonly virtualService: ResolvedVirtualService; readonly at: MergedServer; readonly http3: boolean },
+  VirtualServiceRoutesInputs | undefined
+> = {
+  name: 'select/routesAtServer',
+  run: (reader, { virtualService, at, http3 }) =>
+    virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, at, http3, virtualService)),
+};
+
+function hostsAt({ server }: MergedServer, virtualService: ResolvedVirtualService): readonly string[] {
+  return sharedHosts(server.hosts ?? [], virtualService);
+}
+
+const NOWHERE: PlacedRoutes = { hosts: [], routes: undefined };
+
+/** One object for each VirtualService at a server, so that a later run finds the calls of this one without a look-up. */
+const places = new WeakMap<ResolvedVirtualService, Place>();
+
+function placeAt(virtualService: ResolvedVirtualService, at: Omit<Place, 'virtualService'>): Place {
+  const known = places.get(virtualService);
+  const isSame = known?.merged === at.merged && known.http3 === at.http3 && sameItems(known.beside, at.beside);
+  if (isSame) return known;
+  const place = { virtualService, ...at };
+  places.set(virtualService, place);
+  return place;
 }
 
 interface OpenHost {
@@ -91,24 +135,21 @@ interface OpenHost {
 
 function addServer(
   reader: ProxyReader,
-  merged: MergedServer,
+  at: Omit<Place, 'virtualService'>,
   namespace: string,
   hosts: Map<string, OpenHost>,
-  routesBy: RoutesBy,
 ): void {
+  const { merged } = at;
   const requireTls = merged.server.tls?.httpsRedirect === true;
-  for (const virtualService of reader.get(virtualServicesFor, { namespace, gateway: merged.gatewayName })) {
-    const shared = sharedHosts(merged.server.hosts ?? [], virtualService);
-    if (shared.length === 0) continue;
-    const routes = routesBy(merged, virtualService);
+  const port = declaredPort(merged);
+  const all = reader.get(virtualServicesFor, { namespace, gateway: merged.gatewayName });
+  const items = all.map(virtualService => placeAt(virtualService, at));
+  for (const { hosts: shared, routes } of reader.selectEach(placedRoutes, items)) {
     if (routes === undefined) continue;
-    for (const written of shared) {
-      const host = written.toLowerCase();
+    for (const { name: host, session } of shared) {
       const known = hosts.get(host);
-      if (known === undefined) {
-        const session = sessionOfHost(reader, host, virtualService);
-        hosts.set(host, { host, port: declaredPort(merged), domains: [host], requireTls, session, routes: [routes] });
-      } else {
+      if (known === undefined) hosts.set(host, { host, port, domains: [host], requireTls, session, routes: [routes] });
+      else {
         known.routes.push(routes);
         if (requireTls) known.requireTls = true;
       }

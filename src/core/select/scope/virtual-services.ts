@@ -5,8 +5,7 @@
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
-import type { Generator } from '../../query/memo.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
@@ -58,13 +57,13 @@ function resolvedOf(
   return { obj, name, namespace, hosts: spec.hosts ?? [], gateways, spec, exports };
 }
 
-/** One that is translated names its hosts, destinations and gateways in full. */
-const resolvedTranslation: Generator<
-  { readonly obj: ObjOf<'VirtualService'>; readonly exportTo: readonly string[] | undefined },
-  ResolvedVirtualService
-> = {
+/** One that is translated names its hosts, destinations and gateways in full. undefined: the guard keeps it out. */
+const resolvedTranslation: Selection<ObjOf<'VirtualService'>, ResolvedVirtualService | undefined> = {
   name: 'select/resolvedTranslation',
-  run: ({ obj, exportTo }) => resolvedOf(obj, obj.spec, obj.spec.gateways ?? [], exportTo),
+  run: (reader, obj) => {
+    if (guardedHost(reader, obj) !== undefined) return undefined;
+    return resolvedOf(obj, obj.spec, obj.spec.gateways ?? [], reader.mesh('defaultVirtualServiceExportTo'));
+  },
 };
 
 /** All that apply, by creation time, name, namespace. */
@@ -76,9 +75,8 @@ export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
       const resolved = reader.get(resolvedVirtualService, `${namespace}/${name}`);
       if (resolved !== undefined) found.push(resolved);
     }
-    const exportTo = reader.mesh('defaultVirtualServiceExportTo');
-    for (const obj of translatedVirtualServices(reader)) {
-      if (guardedHost(reader, obj) === undefined) found.push(reader.make(resolvedTranslation, { obj, exportTo }));
+    for (const resolved of reader.selectEach(resolvedTranslation, translatedVirtualServices(reader))) {
+      if (resolved !== undefined) found.push(resolved);
     }
     return found.sort((a, b) => byAge(a.obj, b.obj));
   },
@@ -90,7 +88,8 @@ const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedV
   run: reader => {
     const found = new Map<string, ResolvedVirtualService[]>();
     for (const virtualService of reader.get(virtualServices, '')) {
-      for (const gateway of new Set(virtualService.gateways)) {
+      const { gateways } = virtualService;
+      for (const gateway of gateways.length === 1 ? gateways : new Set(gateways)) {
         const known = found.get(gateway);
         if (known === undefined) found.set(gateway, [virtualService]);
         else known.push(virtualService);

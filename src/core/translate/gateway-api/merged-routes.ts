@@ -13,8 +13,8 @@ import type { Generator } from '../../query/memo.ts';
 import type { Query } from '../../query/reader.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { allOfRevision } from './revision.ts';
-import { routeKinds } from './route-kinds.ts';
-import { type DerivedRoute, routeKey, translatedRoute } from './routes.ts';
+import { type RouteKind, routeKinds } from './route-kinds.ts';
+import { translationOf } from './routes.ts';
 
 /** Argument ''. In the order of kinds and keys; merged ones by key. */
 export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
@@ -23,15 +23,18 @@ export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]>
     const done: Obj<'VirtualService'>[] = [];
     const byKey = new Map<string, Obj<'VirtualService'>[]>();
     for (const kind of routeKinds) {
-      for (const route of allOfRevision(reader, kind)) {
-        for (const { key, object } of derivedOf(reader.get(translatedRoute, { kind, key: routeKey(route) }))) {
+      const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
+      for (const translated of reader.selectEach(translationOf, routes)) {
+        for (const { key, object } of translated?.derived ?? []) {
           if (key === '') done.push(object);
           else addTo(byKey, key, object);
         }
       }
     }
     for (const [key, members] of byKey) {
-      done.push(reader.make(mergedRoutes, { key, members: [...members].sort(byAgeAndNamespace) }));
+      const [only] = members;
+      if (members.length === 1) done.push(mergedAlone(key, only!));
+      else done.push(reader.make(mergedRoutes, { key, members: members.sort(byAgeAndNamespace) }));
     }
     return done;
   },
@@ -41,10 +44,6 @@ function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const known = lists.get(key);
   if (known === undefined) lists.set(key, [item]);
   else known.push(item);
-}
-
-function derivedOf(route: { readonly derived: readonly DerivedRoute[] } | undefined): readonly DerivedRoute[] {
-  return route?.derived ?? [];
 }
 
 function byAgeAndNamespace(a: Obj, b: Obj): number {
@@ -59,18 +58,29 @@ interface Merge {
 
 const mergedRoutes: Generator<Merge, Obj<'VirtualService'>> = {
   name: 'translate/mergedRoutes',
-  run: ({ key, members }) => {
-    const first = members[0]!;
-    const parents = members.map(({ annotations }) => annotations[PARENTS] ?? '').join(',');
-    const rules = members.flatMap(({ spec }) => spec.http ?? []);
-    return {
-      ...first,
-      name: key.replaceAll('/', '~'),
-      annotations: { ...first.annotations, [PARENTS]: parents },
-      spec: { ...first.spec, http: [...rules].sort(byPrecedence) },
-    };
-  },
+  run: merge,
 };
+
+/** Most hosts have one route; its content is the key of the merge. */
+const alone = new WeakMap<Obj<'VirtualService'>, Obj<'VirtualService'>>();
+
+function mergedAlone(key: string, only: Obj<'VirtualService'>): Obj<'VirtualService'> {
+  const known = alone.get(only) ?? merge({ key, members: [only] });
+  alone.set(only, known);
+  return known;
+}
+
+function merge({ key, members }: Merge): Obj<'VirtualService'> {
+  const first = members[0]!;
+  const parents = members.map(({ annotations }) => annotations[PARENTS] ?? '').join(',');
+  const rules = members.flatMap(({ spec }) => spec.http ?? []);
+  return {
+    ...first,
+    name: key.replaceAll('/', '~'),
+    annotations: { ...first.annotations, [PARENTS]: parents },
+    spec: { ...first.spec, http: [...rules].sort(byPrecedence) },
+  };
+}
 
 /** Stable: rules that are equal here stay in the order of their routes. */
 function byPrecedence(a: HTTPRoute, b: HTTPRoute): number {

@@ -8,7 +8,7 @@
 import { OF_GATEWAY_API, PARENTS, ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { kubernetesHost } from '../../model/hosts.ts';
 import { compareText, configKey, type Obj } from '../../model/object.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute, TCPRoute, TLSRoute, VirtualService } from '../../schema/istio-types.gen.ts';
 import { derivedObject } from '../derived.ts';
 import type { RouteContext } from './backends.ts';
@@ -57,6 +57,16 @@ export const translatedRoute: Query<{ readonly kind: RouteKind; readonly key: st
     const derived = derivedRoutes(reader, route, head, candidates, { inMesh, atGateway });
     return { candidates, gatewayError: atGateway?.error, meshError: inMesh?.error, derived };
   },
+};
+
+/**
+ * `translatedRoute` of an object, for lists of which a later run has a version with few differences. undefined: not
+ * read.
+ */
+export const translationOf: Selection<Obj<RouteKind>, TranslatedRoute | undefined> = {
+  name: 'translate/translationOf',
+  run: (reader, route) =>
+    reader.get(translatedRoute, { kind: route.kind as RouteKind, key: configKey(route.namespace, route.name) }),
 };
 
 export function isRead(reader: Reader, kind: RouteKind): boolean {

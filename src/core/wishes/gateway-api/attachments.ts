@@ -2,11 +2,32 @@
 // not; a ListenerSet and a Gateway of one name in one namespace add up, as in istiod.
 // Source: Istio pilot/pkg/config/kube/gateway/route_collections.go (gatewayRouteAttachmentCountCollection).
 
-import type { Query } from '../../query/reader.ts';
+import type { Obj } from '../../model/object.ts';
+import type { Query, Selection } from '../../query/reader.ts';
 import { isMesh } from '../../translate/gateway-api/parents.ts';
 import { allOfRevision } from '../../translate/gateway-api/revision.ts';
-import { routeKinds } from '../../translate/gateway-api/route-kinds.ts';
-import { routeKey, translatedRoute } from '../../translate/gateway-api/routes.ts';
+import { type RouteKind, routeKinds } from '../../translate/gateway-api/route-kinds.ts';
+import { translationOf } from '../../translate/gateway-api/routes.ts';
+
+/** A listener that takes a route. */
+interface Attachment {
+  /** `namespace/name` of the parent. */
+  readonly key: string;
+  readonly section: string;
+}
+
+/** Of one route, each once. */
+const attachmentsOf: Selection<Obj<RouteKind>, readonly Attachment[]> = {
+  name: 'wishes/attachmentsOf',
+  run: (reader, route) => {
+    const found = new Map<string, Attachment>();
+    for (const candidate of reader.select(translationOf, route)?.candidates ?? []) {
+      const { key, section } = candidate;
+      if (!isMesh(candidate) && candidate.denied === undefined) found.set(`${key}/${section}`, { key, section });
+    }
+    return [...found.values()];
+  },
+};
 
 /** `namespace/name` of the parent → listener → routes. */
 const allAttachments: Query<'', ReadonlyMap<string, Readonly<Record<string, number>>>> = {
@@ -14,13 +35,9 @@ const allAttachments: Query<'', ReadonlyMap<string, Readonly<Record<string, numb
   run: reader => {
     const counts = new Map<string, Map<string, number>>();
     for (const kind of routeKinds) {
-      for (const route of allOfRevision(reader, kind)) {
-        const seen = new Set<string>();
-        for (const candidate of reader.get(translatedRoute, { kind, key: routeKey(route) })?.candidates ?? []) {
-          const { key, section } = candidate;
-          const once = `${key}/${section}`;
-          if (isMesh(candidate) || candidate.denied !== undefined || seen.has(once)) continue;
-          seen.add(once);
+      const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
+      for (const attachments of reader.selectEach(attachmentsOf, routes)) {
+        for (const { key, section } of attachments) {
           const ofParent = counts.get(key) ?? new Map<string, number>();
           counts.set(key, ofParent.set(section, (ofParent.get(section) ?? 0) + 1));
         }

@@ -6,7 +6,7 @@
 
 import type { JsonObject } from '../../base/json.ts';
 import { compareText, type Obj } from '../../model/object.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import { type ConfigError, configError } from '../../translate/gateway-api/config-error.ts';
 import { type Candidate, isMesh, refText } from '../../translate/gateway-api/parents.ts';
 import { allOfRevision } from '../../translate/gateway-api/revision.ts';
@@ -22,12 +22,17 @@ export const routeStatuses: Query<'', readonly Wish[]> = {
   name: 'wishes/routeStatuses',
   run: reader => {
     if (!writesStatuses(reader)) return [];
-    return routeKinds.flatMap(kind =>
-      isRead(reader, kind)
-        ? allOfRevision(reader, kind).flatMap(obj => reader.get(routeStatus, { kind, key: routeKey(obj) }) ?? [])
-        : [],
-    );
+    return routeKinds.flatMap(kind => {
+      if (!isRead(reader, kind)) return [];
+      const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
+      return reader.selectEach(statusOf, routes).filter(wish => wish !== undefined);
+    });
   },
+};
+
+const statusOf: Selection<Obj<RouteKind>, Wish | undefined> = {
+  name: 'wishes/statusOfRoute',
+  run: (reader, route) => reader.get(routeStatus, { kind: route.kind as RouteKind, key: routeKey(route) }),
 };
 
 export const routeStatus: Query<{ readonly kind: RouteKind; readonly key: string }, Wish | undefined> = {

@@ -7,6 +7,7 @@ import { compareText } from '../../../core/model/object.ts';
 import type { ProxyReader } from '../../../core/query/reader.ts';
 import { routeHeaderOptions } from '../../../core/select/proxy/proxy-headers.ts';
 import { type GatewayVirtualHost, gatewayVirtualHosts } from '../../../core/select/route/gateway-virtual-hosts.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import { asDomain } from '../../generate/route/domains.ts';
 import { blackHole, joinedRoutes } from '../../generate/route/gateway.ts';
 import { virtualHost } from '../../generate/route/virtual-host.ts';
@@ -25,16 +26,54 @@ export function gatewayRoute(reader: ProxyReader, routeName: string): MadeVirtua
   return { virtualHosts: hosts, problems: [...problems] };
 }
 
-function makeHost(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<Problem>): VirtualHost {
+interface Made {
+  readonly of: GatewayVirtualHost;
+  readonly attemptCount: boolean;
+  readonly host: VirtualHost;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The last virtual host that begins with these routes: after a change all but one of hundreds have identical parts,
+ * which this finds without a memo.
+ */
+const lastHosts = new WeakMap<VirtualServiceRoutesInputs, Made>();
+
+function makeHost(reader: ProxyReader, of: GatewayVirtualHost, problems: Set<Problem>): VirtualHost {
   const { attemptCount } = reader.derived(routeHeaderOptions);
-  const made = host.routes.map(inputs => reader.make(virtualServiceRoutes, inputs));
-  for (const one of made) for (const found of one.problems) problems.add(found);
-  return reader.make(virtualHost, {
-    name: `${asDomain(host.host)}:${host.port}`,
-    domains: host.domains.map(asDomain),
+  const [first] = of.routes;
+  const last = first === undefined ? undefined : lastHosts.get(first);
+  const isSame = last?.attemptCount === attemptCount && sameHost(last.of, of);
+  const made = isSame ? last : madeHost(reader, of, attemptCount);
+  if (first !== undefined && !isSame) lastHosts.set(first, made);
+  for (const found of made.problems) problems.add(found);
+  return made.host;
+}
+
+function sameHost(a: GatewayVirtualHost, b: GatewayVirtualHost): boolean {
+  return (
+    a.host === b.host &&
+    a.port === b.port &&
+    a.requireTls === b.requireTls &&
+    a.session === b.session &&
+    sameItems(a.domains, b.domains) &&
+    sameItems(a.routes, b.routes)
+  );
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function madeHost(reader: ProxyReader, of: GatewayVirtualHost, attemptCount: boolean): Made {
+  const made = of.routes.map(inputs => reader.make(virtualServiceRoutes, inputs));
+  const host = reader.make(virtualHost, {
+    name: `${asDomain(of.host)}:${of.port}`,
+    domains: of.domains.map(asDomain),
     routes: joinedRoutes(made),
     attemptCount,
-    requireTls: host.requireTls,
-    session: host.session,
+    requireTls: of.requireTls,
+    session: of.session,
   });
+  return { of, attemptCount, host, problems: made.flatMap(one => one.problems) };
 }
