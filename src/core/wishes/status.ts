@@ -19,7 +19,9 @@ export type StatusRule =
       readonly controllers: readonly string[];
       /** Meant by references that name none. */
       readonly namespace: string;
-    };
+    }
+  /** `parents` of an InferencePool, which name no controller: `gateways` are those that can be ours. */
+  | { readonly of: 'pool'; readonly namespace: string; readonly gateways: readonly string[] };
 
 /** Entries of `status.ancestors`; more are cut. */
 const ANCESTORS_MAX = 16;
@@ -35,8 +37,10 @@ export function joinedStatus(rule: StatusRule, wished: JsonObject, live: JsonObj
         conditions: conditionsOf(wished.conditions, live.conditions, time),
         listeners: listenersOf(rule.prunes, wished.listeners, live.listeners, time),
       };
-    default:
+    case 'entries':
       return { ...wished, [rule.member]: entriesOf(rule, wished, live, time) };
+    case 'pool':
+      return { ...wished, parents: poolParentsOf(rule, wished, live, time) };
   }
 }
 
@@ -89,6 +93,37 @@ function entriesOf(rule: EntriesRule, wished: JsonObject, live: JsonObject, time
   }
   joined.push(...left.map(wish => entryOf(wish, undefined, time)));
   return member === 'ancestors' ? joined.slice(0, ANCESTORS_MAX) : joined;
+}
+
+type PoolRule = Extract<StatusRule, { readonly of: 'pool' }>;
+
+/**
+ * Entries of others first, then ours; of a live one of ours the known conditions stay. The entry that stands in the
+ * place of a status until a controller comes is replaced by them. Null: there is none, and there need be no list.
+ */
+function poolParentsOf(
+  { namespace: own, gateways }: PoolRule,
+  wished: JsonObject,
+  live: JsonObject,
+  time: string,
+): Json {
+  const wishes = objectsOf(wished.parents);
+  const key = ({ parentRef }: JsonObject): string => {
+    const { namespace = '', name = '' } = isObject(parentRef) ? parentRef : {};
+    return `${String(namespace) || own}/${String(name)}`;
+  };
+  const isPlaceholder = ({ parentRef }: JsonObject): boolean =>
+    isObject(parentRef) && parentRef.kind === 'Status' && parentRef.name === 'default';
+  const ours = new Set([...gateways, ...wishes.map(key)]);
+  const there = objectsOf(live.parents);
+  const foreign = there.filter(entry => !ours.has(key(entry)) && (wishes.length === 0 || !isPlaceholder(entry)));
+  const joined = wishes.map(wish => {
+    const known = objectsOf(there.find(entry => key(entry) === key(wish))?.conditions);
+    const kept = known.filter(({ type }) => type === 'Accepted' || type === 'ResolvedRefs');
+    return entryOf(wish, { conditions: kept }, time);
+  });
+  const parents = [...foreign, ...joined];
+  return parents.length === 0 ? null : parents;
 }
 
 function entryOf({ conditions, ...wish }: JsonObject, known: JsonObject | undefined, time: string): JsonObject {

@@ -15,6 +15,8 @@ import { entryAddresses } from './entry-addresses.ts';
 import { classWishes } from './gateway-api/class-status.ts';
 import { gatewayStatuses } from './gateway-api/gateway-status.ts';
 import { policyStatuses } from './gateway-api/policy-status.ts';
+import { poolServices } from './gateway-api/pool-services.ts';
+import { poolStatuses } from './gateway-api/pool-status.ts';
 import { routeStatuses } from './gateway-api/route-status.ts';
 import { ingressStatuses } from './ingress-status.ts';
 import { rootCertificates } from './root-certificates.ts';
@@ -61,6 +63,8 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(gatewayStatuses, 'KubernetesGateway', 'ListenerSet'),
   statusesOf(policyStatuses, 'BackendTLSPolicy', 'XBackendTrafficPolicy'),
   statusesOf(routeStatuses, ...routeKinds),
+  statusesOf(poolStatuses, 'InferencePool'),
+  { query: poolServices, observes: [{ kind: 'Service', parts: ['spec'] }] },
   statusesOf(ingressStatuses, 'Ingress'),
   statusesOf(entryAddresses, 'ServiceEntry'),
   { query: distributionWishes, observes: distributionObserves },

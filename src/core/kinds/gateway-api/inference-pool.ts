@@ -17,6 +17,8 @@ export const inferencePool = gatewayKind({
   group: 'inference.networking.k8s.io',
   versions: ['v1'],
   push: 'config',
+  // Owner of the Service that stands for it.
+  keepMeta: ['uid'],
   references: inferencePoolReferences,
 });
 

@@ -112,7 +112,7 @@ function hostsAt({ server }: MergedServer, virtualService: ResolvedVirtualServic
 
 const NOWHERE: PlacedRoutes = { hosts: [], routes: undefined };
 
-/** One object for each VirtualService at a server, so that a later run finds the calls of this one without a look-up. */
+/** One object for each VirtualService at a server: a later run then finds the calls of this one without a look-up. */
 const places = new WeakMap<ResolvedVirtualService, Place>();
 
 function placeAt(virtualService: ResolvedVirtualService, at: Omit<Place, 'virtualService'>): Place {
