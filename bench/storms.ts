@@ -11,7 +11,7 @@ import { sinkOf, startWorld } from '../src/runtime/start.ts';
 import type { World } from '../src/runtime/world.ts';
 import { resourceSources } from '../src/xds/assemble/types.ts';
 import { Engine } from '../src/xds/engine/engine.ts';
-import { defaultScheduleSettings } from '../src/xds/push/settings.ts';
+import { defaultScheduleSettings, type ScheduleSettings } from '../src/xds/push/settings.ts';
 import { Hub } from '../src/xds/serve/hub.ts';
 import { defaultXdsLimits } from '../src/xds/serve/limits.ts';
 import type { Figure, Figures } from './measure.ts';
@@ -29,7 +29,15 @@ const ENTRIES = 30_000;
 /** Namespaces that they are spread over: what a ServiceEntry selects is looked for in its namespace. */
 const ENTRY_NAMESPACES = [100, 1] as const;
 
-interface Scene {
+/** What the clients of a scene are, and watch. */
+export interface Watching {
+  readonly node: (i: number) => JsonObject;
+  readonly endpoints: readonly string[];
+  readonly routes: readonly string[];
+  readonly schedule?: ScheduleSettings;
+}
+
+export interface Scene {
   readonly world: World;
   readonly counts: Counts & { pushes: number };
   submit(facts: readonly Fact[]): Promise<void>;
@@ -38,7 +46,7 @@ interface Scene {
 
 export async function stormFigures(): Promise<Figures> {
   const figures: Record<string, Figure> = {};
-  const scene = await start(meshFacts(SERVICES), CLIENTS, SERVICES);
+  const scene = await start(meshFacts(SERVICES), CLIENTS, sidecars(SERVICES));
   const storm = async (name: string, count: number, change: (i: number) => JsonObject): Promise<void> => {
     const before = { ...scene.counts };
     const used = process.cpuUsage();
@@ -79,7 +87,11 @@ async function startFigure(namespaces: number): Promise<Figures> {
   }).flat();
   const used = process.cpuUsage();
   const began = performance.now();
-  const scene = await start([...meshFacts(20), ...entries.map((object): Fact => ({ kind: 'Add', object }))], 1, 20);
+  const scene = await start(
+    [...meshFacts(20), ...entries.map((object): Fact => ({ kind: 'Add', object }))],
+    1,
+    sidecars(20),
+  );
   const seconds = (performance.now() - began - QUIET_MS) / 1_000;
   const { user, system } = process.cpuUsage(used);
   const sent = scene.counts.bytes / 2 ** 20;
@@ -93,7 +105,7 @@ async function startFigure(namespaces: number): Promise<Figures> {
   };
 }
 
-async function start(facts: readonly Fact[], clients: number, services: number): Promise<Scene> {
+export async function start(facts: readonly Fact[], clients: number, watching: Watching): Promise<Scene> {
   const journal = openMemoryJournal();
   const log = (): void => undefined;
   const { world } = await startWorld(journal, { settings: defaultSettings, strict: false, clock: systemClock, log });
@@ -114,13 +126,13 @@ async function start(facts: readonly Fact[], clients: number, services: number):
     },
     engine,
     limits: { ...defaultXdsLimits, newStreamsPerSecond: 10_000 },
-    schedule: defaultScheduleSettings,
+    schedule: watching.schedule ?? defaultScheduleSettings,
   });
   world.listen({ onFolded: (_, request) => hub.push(request) });
   const sink = sinkOf(world, SOURCE);
   await sink.relist(facts, []);
   for (let i = 0; i < clients; i++) {
-    const client = new StormClient(counts, sidecarOf(i).node, endpointNames(services), ['80', '7070']);
+    const client = new StormClient(counts, watching.node(i), watching.endpoints, watching.routes);
     client.open(await hub.open('delta', client, { peer: '', gone: () => false }));
   }
   const scene: Scene = {
@@ -135,6 +147,10 @@ async function start(facts: readonly Fact[], clients: number, services: number):
   };
   await quiet(scene, 4 * clients);
   return scene;
+}
+
+function sidecars(services: number): Watching {
+  return { node: i => sidecarOf(i).node, endpoints: endpointNames(services), routes: ['80', '7070'] };
 }
 
 /** Until nothing has been sent for a while, and at least so many responses have been. */

@@ -46,11 +46,11 @@ function wishesIn({ tracker, state }: Scene, kind: string): readonly Wish[] {
 
 function statusIn(made: Scene): readonly JsonObject[] {
   const [wish] = wishesIn(made, 'InferencePool');
-  return (wish?.fields?.status as JsonObject).parents as readonly JsonObject[];
+  return (wish!.fields!.status as JsonObject).parents as readonly JsonObject[];
 }
 
 const said = (entry: JsonObject | undefined): readonly string[] =>
-  (entry?.conditions as readonly JsonObject[]).map(
+  (entry!.conditions as readonly JsonObject[]).map(
     ({ type, status, reason, message }) => `${String(type)} ${String(status)} ${String(reason)}: ${String(message)}`,
   );
 
@@ -216,7 +216,7 @@ describe('the gateway of a route to an InferencePool', () => {
     const cluster = clusters.find(({ name }) => name === CLUSTER);
     expect(JSON.stringify(cluster?.loadBalancingPolicy)).toContain('x-gateway-destination-endpoint');
     const [assignment] = listedOf(made.tracker, made.state, proxy, EDS, [CLUSTER]);
-    const endpoints = (assignment?.message as ClusterLoadAssignment).endpoints?.flatMap(
+    const endpoints = (assignment!.message as ClusterLoadAssignment).endpoints?.flatMap(
       ({ lbEndpoints = [] }) => lbEndpoints,
     );
     const ports = endpoints?.map(({ endpoint }) => endpoint?.address?.socketAddress?.portValue);
