@@ -11,9 +11,10 @@ import { openMemoryJournal } from '../src/journal/memory-journal.ts';
 import { openJournal } from '../src/journal/open.ts';
 import { chainAfter, ENTRY_FORMAT, type EntryHeader, entryText } from '../src/replicas/entry.ts';
 import { Replica } from '../src/replicas/replica.ts';
-import type { Appended, FollowEvents, Lease, LogEntry, WorldLog } from '../src/replicas/world-log.ts';
+import type { Lease } from '../src/replicas/world-log.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { World } from '../src/runtime/world.ts';
+import { MemoryLog } from '../test/unit/replicas/memory-log.ts';
 import { type Figures, perSecond } from './measure.ts';
 import { churn, meshFacts } from './mesh.ts';
 
@@ -24,54 +25,6 @@ const START = Date.UTC(2026, 0, 1);
 const SINGLE = 50_000;
 /** Facts of one call of a source. */
 const BATCH = 200;
-
-class MemoryLog implements WorldLog, Lease {
-  readonly name = 'a log in memory';
-  readonly #entries: LogEntry[] = [];
-  readonly #followers = new Set<() => void>();
-
-  async append(text: string, expectedLast: number): Promise<Appended> {
-    const last = this.#entries.length;
-    if (expectedLast !== last) return { kind: 'conflict', last };
-    this.#entries.push({ position: last + 1, text });
-    for (const tell of this.#followers) tell();
-    return { kind: 'written', position: last + 1 };
-  }
-
-  async at(position: number): Promise<LogEntry | undefined> {
-    return this.#entries[position - 1];
-  }
-
-  async last(): Promise<number> {
-    return this.#entries.length;
-  }
-
-  follow(after: number, events: FollowEvents): { stop(): Promise<void> } {
-    let next = after;
-    let isReading = false;
-    const read = async (): Promise<void> => {
-      if (isReading) return;
-      isReading = true;
-      for (let entry = this.#entries[next]; entry !== undefined; entry = this.#entries[next]) {
-        next = entry.position;
-        await events.onEntry(entry, this.#entries.length - next);
-      }
-      isReading = false;
-    };
-    const tell = (): void => void read();
-    this.#followers.add(tell);
-    tell();
-    return { stop: async () => void this.#followers.delete(tell) };
-  }
-
-  async hold(): Promise<'held'> {
-    return 'held';
-  }
-
-  async release(): Promise<void> {
-    await Promise.resolve();
-  }
-}
 
 export async function replicaFigures(): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));

@@ -10,6 +10,8 @@ import { LEASE_TTL_MS, type Lease } from './world-log.ts';
 export const RENEW_MS = 800;
 /** Of the lease's time, what is left to stop writing in. */
 export const MARGIN_MS = 500;
+/** Renewals after which a leader writes a check point (integrity.ts): about ten minutes. */
+const CHECK_POINT_EVERY = 750;
 /** Renewals between two checks in which the log is compared with what was folded. */
 const CHECK_EVERY = 8;
 
@@ -34,6 +36,7 @@ export class Leadership {
   #heldUntil = 0;
   #turns = 0;
   #stopped = false;
+  #isPaused = false;
   #timer: { cancel(): void } | undefined;
 
   constructor(options: LeadershipOptions) {
@@ -69,16 +72,36 @@ export class Leadership {
 
   async #renew(): Promise<void> {
     const { lease, id, mirror, clock } = this.#options;
-    if (mirror.lost !== undefined) return this.#look();
+    if (mirror.lost !== undefined || this.#isPaused) return this.#look();
     if (++this.#turns % CHECK_EVERY === 0) void mirror.check();
     const asked = clock.now();
     const held = await lease.hold(id);
-    if (this.#stopped) return undefined;
+    if (this.#stopped || this.#isPaused) return undefined;
     if (held === 'held') this.#heldUntil = asked + LEASE_TTL_MS - MARGIN_MS;
     if (held === 'taken') this.#heldUntil = 0;
     this.#look();
     if (held === 'held' && this.#term === undefined) await this.#claim();
+    if (this.#term !== undefined && this.#turns % CHECK_POINT_EVERY === 0) this.#checkPoint();
     return undefined;
+  }
+
+  #checkPoint(): void {
+    const { proposals, say } = this.#options;
+    proposals()
+      .check()
+      .catch((error: unknown) => say('info', `no check point: ${error instanceof Error ? error.message : error}`));
+  }
+
+  /** Writes nothing, and lets another replica lead, until `resume`. */
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    this.#follow('its state is doubted');
+    const { lease, id } = this.#options;
+    await lease.release(id).catch(() => undefined);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
   }
 
   /** Begins a term, once everything in the log is folded. */

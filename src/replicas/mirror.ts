@@ -46,6 +46,8 @@ export interface MirrorOptions {
   readonly world: MirrorWorld;
   readonly clock: MirrorClock;
   readonly say: (level: 'info' | 'warn' | 'error', message: string) => void;
+  /** Receives the state right after an entry without facts. Not of every one, while many entries are folded at once. */
+  readonly onCheckPoint?: (state: State) => void;
 }
 
 /** What became of an entry. */
@@ -257,6 +259,8 @@ export class Mirror {
       if (count > 0 && (this.#foldsEach || facts + taken.facts.length > GROUP_FACTS_MAX)) break;
       facts += taken.facts.length;
       count += 1;
+      // The state is wanted as it is after this one.
+      if (isCheckPoint(taken)) break;
     }
     return this.#pending.splice(0, count);
   }
@@ -274,7 +278,11 @@ export class Mirror {
       if (this.#chains.size <= CHAINS_MAX) break;
       this.#chains.delete(position);
     }
-    if (this.position.position === group.at(-1)!.position) return this.#folded();
+    const last = group.at(-1)!;
+    if (this.position.position === last.position) {
+      if (isCheckPoint(last)) this.#options.onCheckPoint?.(world.state);
+      return this.#folded();
+    }
     this.#toCome = clock.after(TO_COME_MS_MAX, () => {
       world.recordCarried([], 0).then(
         () => this.#folded(),
@@ -315,6 +323,11 @@ export class Mirror {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Its marker is all there is of it. */
+function isCheckPoint({ facts, fate }: Taken): boolean {
+  return facts.length === 1 && fate === 'folded';
 }
 
 /** Why an entry does not follow what was taken before it. */

@@ -5,6 +5,7 @@
 // proxy that moves would be sent older configuration than it holds. Beats carry the chain at their position, so two
 // replicas that folded different histories find out.
 
+import type { Digest } from './integrity.ts';
 import type { Mirror, MirrorClock } from './mirror.ts';
 
 export const BEAT_MS = 500;
@@ -25,6 +26,10 @@ export interface Beat {
   readonly frozenSince?: number;
   /** Why it folds nothing more. */
   readonly lost?: string;
+  /** Why it serves no proxy. */
+  readonly withdrawn?: string;
+  /** Of its world at the newest check point. */
+  readonly digest?: Digest;
 }
 
 /** How replicas reach each other. Never rejects: who cannot be reached is silent. */
@@ -42,6 +47,10 @@ export interface PeersOptions {
   readonly channel: PeerChannel;
   readonly mirror: Mirror;
   readonly term: () => number | undefined;
+  readonly digest?: () => Digest | undefined;
+  readonly withdrawn?: () => string | undefined;
+  /** Called after each beat of another replica. */
+  readonly onHeard?: () => void;
   readonly clock: MirrorClock;
   readonly say: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
@@ -90,9 +99,10 @@ export class Peers {
   }
 
   own(): Beat {
-    const { id, mirror, term } = this.#options;
+    const { id, mirror, term, digest, withdrawn } = this.#options;
     const { position, chain } = mirror.position;
-    return { id, position, chain, term: term(), frozenSince: mirror.unreachableSince, lost: mirror.lost };
+    const { unreachableSince: frozenSince, lost } = mirror;
+    return { id, position, chain, term: term(), frozenSince, lost, digest: digest?.(), withdrawn: withdrawn?.() };
   }
 
   /** Those heard of lately, by id. */
@@ -160,6 +170,7 @@ export class Peers {
     }
     if (differs) this.#differs.add(beat.id);
     else this.#differs.delete(beat.id);
+    this.#options.onHeard?.();
   }
 }
 

@@ -46,6 +46,8 @@ const BOOT_CHARS = 8;
 
 interface Proposal {
   readonly news: News;
+  /** An entry is written also if there is no news. */
+  readonly isCheck?: boolean;
   readonly resolve: (state: State) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -74,6 +76,14 @@ export class Proposals {
   recordNews(news: News): Promise<State> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ news, resolve, reject });
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  /** Writes an entry at which every replica takes the digest of its world. */
+  async check(): Promise<void> {
+    await new Promise<State>((resolve, reject) => {
+      this.#queue.push({ news: () => [], isCheck: true, resolve, reject });
       if (!this.#running) void this.#run();
     });
   }
@@ -125,9 +135,10 @@ export class Proposals {
         if (lines !== undefined) written.push({ proposal, lines });
       }
       const lines = written.flatMap(one => one.lines);
-      if (lines.length === 0) return from;
+      const isCheck = lines.length === 0 && proposals.some(proposal => proposal.isCheck === true);
+      if (lines.length === 0 && !isCheck) return from;
       if (from.worldLog?.position !== mirror.position.position) continue;
-      const fate = await this.#writeAll(now, lines);
+      const fate = await this.#writeAll(now, isCheck ? [[]] : partsOf(lines));
       if (fate === 'folded') return state();
       if (fate === 'ignored' || fate === 'given-up') throw notLeading(mirror.lost);
     }
@@ -149,8 +160,8 @@ export class Proposals {
     }
   }
 
-  async #writeAll(term: number, lines: readonly string[]): Promise<Fate | 'other' | 'given-up'> {
-    for (const part of partsOf(lines)) {
+  async #writeAll(term: number, parts: Iterable<readonly string[]>): Promise<Fate | 'other' | 'given-up'> {
+    for (const part of parts) {
       const isOver = (): boolean => this.#options.term() !== term;
       const fate = await this.#append(this.#header(term, part), part, isOver);
       if (fate !== 'folded') return fate;

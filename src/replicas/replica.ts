@@ -25,6 +25,8 @@ export interface ReplicaOptions {
   /** The furthest position that another replica says it has folded. Default: none is known. */
   readonly furthestPeer?: () => number;
   readonly newLogName?: () => string;
+  /** See MirrorOptions. */
+  readonly onCheckPoint?: (state: State) => void;
   readonly boot?: string;
 }
 
@@ -48,11 +50,12 @@ export class Replica {
       onFollow,
       newLogName,
       boot,
+      onCheckPoint,
       furthestPeer = () => 0,
     } = options;
     this.id = id;
     this.#world = world;
-    this.mirror = new Mirror({ log, journal, world, clock, say });
+    this.mirror = new Mirror({ log, journal, world, clock, say, onCheckPoint });
     this.#leadership = new Leadership({
       ...{ id, lease, mirror: this.mirror, clock, say, onLead, onFollow, furthestPeer },
       lastInLog: () => log.last(),
@@ -82,6 +85,15 @@ export class Replica {
         yield fact;
       }
     });
+  }
+
+  /** Leads no more, until `resume`; what others write is folded on. */
+  pause(): Promise<void> {
+    return this.#leadership.pause();
+  }
+
+  resume(): void {
+    this.#leadership.resume();
   }
 
   start(): void {

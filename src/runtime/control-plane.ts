@@ -176,7 +176,8 @@ async function start(
     tidy: collectGarbage,
   });
   closers.push(async () => warmUp.stop());
-  const ready = (): boolean => sources.ready && warmUp.done;
+  const withdrawn = (): string | undefined => replicated?.integrity.withdrawn;
+  const ready = (): boolean => sources.ready && warmUp.done && withdrawn() === undefined;
   let answerDebug: XdsHost['debug'];
   const debug = (question: DebugQuestion): Promise<DebugReply> => answerDebug?.(question) ?? Promise.resolve(NOT_YET);
   const caughtUp = replicated === undefined ? {} : { caughtUp: () => replicated.peers.caughtUp() };
@@ -188,6 +189,7 @@ async function start(
   const xds = new XdsServer({ host, engine, limits, schedule, ...identity?.ofServer });
   closers.push(() => xds.stop(options.shutdownMs));
   distribution.begin({ world, engine, xds }, replicated);
+  if (replicated !== undefined) replicated.integrity.disconnect = connection => xds.disconnect(connection);
 
   world.listen({
     onEvent: (_before, event) => metrics.recorded(event),
@@ -202,7 +204,10 @@ async function start(
   const history = new History(journal, { foldMax: HISTORY_FOLD_MAX });
   closers.push(startSweeping({ world, engine, warmUp, history, metrics, crowded }));
 
-  const readiness = (): Readiness => warmUp.readiness(sources.readiness());
+  const readiness = (): Readiness => {
+    const why = withdrawn();
+    return why === undefined ? warmUp.readiness(sources.readiness()) : { ready: false, text: `not ready: ${why}\n` };
+  };
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
   const templates = (): Readonly<Record<string, string>> | undefined =>
     options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);

@@ -17,6 +17,7 @@ import { Replica } from '../replicas/replica.ts';
 import type { Clock } from './clock.ts';
 import { LedAdapters } from './led-adapters.ts';
 import type { Log } from './log.ts';
+import { ReplicaIntegrity } from './replica-integrity.ts';
 import type { ReplicaSettings } from './replica-settings.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { settingsFacts } from './start.ts';
@@ -41,6 +42,7 @@ export interface ReplicaParts {
 export interface OpenedReplica {
   readonly replica: Replica;
   readonly peers: Peers;
+  readonly integrity: ReplicaIntegrity;
   readonly adapters: readonly Adapter[];
   /** Records what sources say, while this replica leads. */
   readonly writer: Pick<World, 'state' | 'listen' | 'recordNews' | 'record'>;
@@ -75,8 +77,13 @@ export async function openReplica(
   const turned = (leads: boolean): void => {
     for (const tell of turns) tell(leads);
   };
+  const integrity = new ReplicaIntegrity({
+    ...{ id, world, journal, clock, log: say, replica: () => replica, peers: () => peers },
+  });
+  const { watch } = integrity;
   const replica: Replica = new Replica({
     ...{ id, log, journal, world, clock, say },
+    onCheckPoint: state => watch.checkPoint(state),
     lease: new NatsLease(link, mesh, replicas),
     furthestPeer: () => opened.peers?.furthest() ?? 0,
     onLead: () => {
@@ -89,14 +96,20 @@ export async function openReplica(
     onFollow: () => turned(false),
   });
   const channel = new NatsPeers(link, mesh);
-  const peers = new Peers({ ...{ id, clock, say, channel, mirror: replica.mirror }, term: () => replica.term });
+  const peers: Peers = new Peers({
+    ...{ id, clock, say, channel, mirror: replica.mirror },
+    term: () => replica.term,
+    digest: () => watch.digest,
+    onHeard: () => watch.heard(),
+    withdrawn: () => integrity.withdrawn,
+  });
   opened.peers = peers;
   world.listen({ onFolded: state => led.onState(state) });
   warnOfOtherSettings(world, settings, say);
-  measure(parts.metrics, replica, peers);
+  measure(parts.metrics, replica, peers, integrity);
   const { prepared } = await prepareSoon(log, world.state.worldLog === undefined, link, say);
   return {
-    ...{ replica, peers, adapters: led.adapters, writer: writerOf(world, replica) },
+    ...{ replica, peers, integrity, adapters: led.adapters, writer: writerOf(world, replica) },
     onTurn: listener => turns.push(listener),
     ask: (path, query) => {
       const position = (): number => replica.mirror.position.position;
@@ -218,7 +231,7 @@ function warnOfOtherSettings(world: World, settings: Settings, say: Log): void {
   });
 }
 
-function measure(metrics: Metrics, replica: Replica, peers: Peers): void {
+function measure(metrics: Metrics, replica: Replica, peers: Peers, integrity: ReplicaIntegrity): void {
   const { mirror } = replica;
   metrics.gauge(
     'periplus_world_position',
@@ -235,6 +248,9 @@ function measure(metrics: Metrics, replica: Replica, peers: Peers): void {
   );
   metrics.gauge('periplus_world_lost', '1 if the world log is not the one that was followed.', () =>
     mirror.lost === undefined ? 0 : 1,
+  );
+  metrics.gauge('periplus_world_withdrawn', '1 while the state is doubted and no proxy is served.', () =>
+    integrity.withdrawn === undefined ? 0 : 1,
   );
   metrics.gauge('periplus_world_replicas', 'Replicas heard of, this one included.', () => peers.others().length + 1);
   metrics.gauge('periplus_world_behind', 'Streams that were served from behind another replica.', () => peers.behind);

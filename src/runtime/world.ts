@@ -132,6 +132,21 @@ export class World {
     return written.then(() => this.#state);
   }
 
+  /**
+   * Goes on from another state at an event of the journal, with the events after it: what was in memory is not trusted.
+   * For a world that the journal has all of, and that no proxy is served from.
+   */
+  goOnFrom(state: State): Promise<State> {
+    const done = this.#tail.then(async () => {
+      await this.#endRestoring();
+      assert(this.#gap === undefined, 'the journal does not have what was folded');
+      this.#state = state;
+      await this.#foldFromJournal();
+    });
+    this.#tail = done.catch(() => undefined);
+    return done.then(() => this.#state);
+  }
+
   /** Waits for pending writes and tries once more to record a gap. Later facts are refused. */
   async stop(): Promise<void> {
     this.#stopped = true;
