@@ -31,7 +31,7 @@ export class NatsCluster {
   readonly #folder: string;
   readonly #ports: readonly number[];
   readonly #routes: readonly number[];
-  readonly #more: string;
+  #more: string;
   readonly #nodes: (ChildProcess | undefined)[] = [];
 
   private constructor(program: string, ports: readonly number[], routes: readonly number[], more: string) {
@@ -56,6 +56,11 @@ export class NatsCluster {
 
   get size(): number {
     return this.#ports.length;
+  }
+
+  /** Of nodes that are started from now on. */
+  configure(more: string): void {
+    this.#more = more;
   }
 
   start(i: number): void {
