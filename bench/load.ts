@@ -15,6 +15,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command } from 'commander';
+import { changeIn } from './load-change.ts';
 import { serve, stallSeconds } from './load-server.ts';
 import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
 import { ISTIOD, ISTIOD_TLS, type Measured, type Scenario, scenarios } from './reference.ts';
@@ -102,22 +103,6 @@ async function whileRenewing(
     { proxies, scenario: 'VirtualService change while all renew', measured: { ...changeOf(lines), stallMs } },
     ...(signed === undefined ? [] : [{ proxies, scenario: 'renewals meanwhile', measured: signed } as const]),
   ];
-}
-
-/** What `from` is in the text of a file becomes `to`, with the round for `@ROUND@`. */
-function changeIn(
-  folder: string,
-  mesh: string,
-  { file, text, from, to }: Readonly<Record<'file' | 'text' | 'from' | 'to', string>>,
-): Change {
-  const [before, after] = to.split('@ROUND@');
-  const template = join(folder, `template-${before!.replace(/[^a-z]/g, '')}-${file}`);
-  const changed = text.replaceAll(from, to);
-  if (changed === text) throw new Error(`${file} has no ${from}`);
-  writeFileSync(template, changed);
-  // Written beside and moved: the server never reads half a file.
-  const trigger = `sed 's/@ROUND@/%d/' ${template} > ${folder}/next && mv ${folder}/next ${join(mesh, file)}`;
-  return { marker: `${before}%d${after}`.replaceAll('"', ''), trigger };
 }
 
 /** Twenty rules for every workload of the mesh, the paths below `path`. */

@@ -67,9 +67,9 @@ describe.runIf(program !== undefined)('a replica before a NATS server that asks 
     const out = ['journal', 'move', address, join(home, 'out.db'), '--journalKey', join(home, 'key')];
     const moved = await Plane.run(...out, '--journal-ca', ca, ...access);
     expect(moved).toMatchObject({ code: 0 });
-    rmSync(join(home, 'out.db'), { force: true });
     const foreign = certify(folder());
-    const refused = await Plane.run(...out, '--journal-ca', foreign.ca, ...access);
+    const elsewhere = [...out.slice(0, 3), join(home, 'other.db'), ...out.slice(4)];
+    const refused = await Plane.run(...elsewhere, '--journal-ca', foreign.ca, ...access);
     expect(refused.code).not.toBe(0);
     expect(refused.said).toMatch(/self-signed certificate|unable to verify/);
   });

@@ -51,6 +51,14 @@ export async function served(from: string | readonly Unrecorded[], bundle?: stri
     await made.append(from);
     await made.close();
   }
+  return servedFile(journal, { bundle, remove: () => rmSync(folder, { recursive: true, force: true }) });
+}
+
+/** A journal that is there. `remove`: called at the end. */
+export async function servedFile(
+  journal: string,
+  { bundle, remove }: { readonly bundle?: string | undefined; readonly remove?: () => void } = {},
+): Promise<Served> {
   const failures: string[] = [];
   const mount = explorer({ mode: 'file', journal, onError: message => failures.push(message) }, bundle);
   const server = await serveHttp(
@@ -67,7 +75,7 @@ export async function served(from: string | readonly Unrecorded[], bundle?: stri
     close: async () => {
       await server.close();
       await mount.close();
-      rmSync(folder, { recursive: true, force: true });
+      remove?.();
       if (failures.length > 0) throw new Error(failures.join('\n'));
     },
   };

@@ -1,0 +1,21 @@
+// One change of a served folder as the load tool makes it: a shell command that it runs with the number of the round.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Change } from './load-tool.ts';
+
+/** What `from` is in the text of a file becomes `to`, with the round for `@ROUND@`. */
+export function changeIn(
+  folder: string,
+  mesh: string,
+  { file, text, from, to }: Readonly<Record<'file' | 'text' | 'from' | 'to', string>>,
+): Change {
+  const [before, after] = to.split('@ROUND@');
+  const template = join(folder, `template-${before!.replace(/[^a-z]/g, '')}-${file}`);
+  const changed = text.replaceAll(from, to);
+  if (changed === text) throw new Error(`${file} has no ${from}`);
+  writeFileSync(template, changed);
+  // Written beside and moved: the server never reads half a file.
+  const trigger = `sed 's/@ROUND@/%d/' ${template} > ${folder}/next && mv ${folder}/next ${join(mesh, file)}`;
+  return { marker: `${before}%d${after}`.replaceAll('"', ''), trigger };
+}
