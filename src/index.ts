@@ -1,9 +1,9 @@
-// The entry `periplus`, for programs that embed the control plane: start it, bring sources, write objects, and ask what a
-// proxy holds. Nothing inside src imports this file (`.dependency-cruiser.cjs`). What the entries name is the public API:
-// docs/api/report.txt shows it in full, and what is not in there may change at any release.
+// The entry `periplus`, for programs that embed the control plane: start it, bring sources, write objects, and ask what
+// a proxy holds. Nothing inside src imports this file (`.dependency-cruiser.cjs`). What the entries name is the public
+// API: docs/api/report.txt shows it in full, and what is not in there may change at any release.
 
-export type { Adapter, AdapterLog, Held, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapters/adapter.ts';
-export type { Answer, Resolve } from './adapters/dns/resolver.ts';
+export type { Adapter, AdapterLog, SourcePart, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapters/adapter.ts';
+export type { DnsAnswer, Resolve } from './adapters/dns/resolver.ts';
 export type { Fetch, Fetched } from './adapters/jwks/fetch.ts';
 export type { ClusterConfigStore, ClusterWritten } from './adapters/kube/write/cluster-config-store.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';

@@ -1,5 +1,6 @@
-// What every adapter is: something that watches one source and says facts. It knows nothing of the journal, of other adapters or of
-// xDS; what is new and what is not is decided behind the sink, against what the journal already holds.
+// The contract of adapters. An adapter watches one source and submits facts. It knows nothing of the journal, of other
+// adapters or of xDS. Behind its sink, facts are compared with what the journal has of the source, and only those that
+// change something are recorded; so an adapter may submit what it has submitted before.
 
 import type { Origin } from '../core/base/problem.ts';
 import type { Fact, ObjectRef } from '../core/event.ts';
@@ -7,27 +8,30 @@ import type { KindName } from '../core/model/kind.ts';
 import type { State } from '../core/state.ts';
 
 export interface Sink {
-  /** The facts of one change, recorded as one batch. Resolves when they are durable and folded; facts that say nothing new are dropped. */
+  /**
+   * The facts of one change, recorded as one batch. Resolves when they are durable and folded; facts that change
+   * nothing are dropped.
+   */
   submit(batch: readonly Fact[]): Promise<void>;
   /**
-   * Everything the source has, at start or after a gap. What the journal knows of this source and is not among `all` becomes a
-   * Delete, except objects whose origin is a file or below a folder in `unreadable` (they stay as they were): what cannot be read
-   * is never empty. Followed by a Synced fact.
+   * The complete list of the source, at the start or after a gap. An object of this source in the journal that is not
+   * in `all` becomes a Delete, unless it came from a file in `unreadable` or below a folder there: an unreadable part
+   * never counts as empty. A Synced fact follows.
    */
   relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void>;
   /**
-   * As `relist`, for all the source has of some kinds; objects of other kinds stay, and so do those of `kept`, which are there but cannot
-   * be taken as they are. No Synced fact follows: a source that lists kind by kind submits it when every kind has been listed.
+   * As `relist`, for some kinds of the source. Objects of other kinds stay, and so do those in `kept`, which exist but
+   * cannot be read now. No Synced fact follows: a source that lists kind by kind submits it after the last kind.
    */
   relistKinds(kinds: readonly KindName[], all: readonly Fact[], kept?: readonly ObjectRef[]): Promise<void>;
-  /** True if the journal has this of the source. */
-  holds(what: Held): boolean;
+  /** True if the journal has something of that part of the source. */
+  holds(part: SourcePart): boolean;
 }
 
-/** Objects from the file or from below the folder `path`, or a value of the mesh configuration. */
-export type Held = { readonly path: string } | { readonly mesh: 'MeshConfig' | 'MeshNetworks' };
+/** The objects from the file `path` or from below the folder `path`, or a value of the mesh configuration. */
+export type SourcePart = { readonly path: string } | { readonly mesh: 'MeshConfig' | 'MeshNetworks' };
 
-/** A part of a source that cannot be read (a folder, a kind of an API server): what is known of it stays. */
+/** A part of a source that cannot be read (a folder, a kind of an API server): its objects stay as they are. */
 export interface Unreadable {
   readonly what: string;
   readonly why: string;
@@ -41,9 +45,9 @@ export interface SourceStatus {
   readonly synced: boolean;
   /** Kinds that have not been listed yet. Sorted. */
   readonly waiting: readonly string[];
-  /** What is wrong right now, in words. Sorted. */
+  /** Present problems, in words. Sorted. */
   readonly troubles: readonly string[];
-  /** What cannot be read right now. Sorted by `what`. */
+  /** Parts that cannot be read now. Sorted by `what`. */
   readonly unreadable: readonly Unreadable[];
 }
 
@@ -55,13 +59,13 @@ export interface Adapter {
   stop(): Promise<void>;
   status(): SourceStatus;
   /**
-   * For a source that is asked, not listened to: what has to be asked for follows from the state. Called after each batch that was folded, so it
-   * has to be cheap when nothing changed; such a source is started when the others can be relied upon.
+   * For a source whose questions follow from the state (DNS names, key sets). Called after each batch that is folded,
+   * so it has to be cheap when nothing changed. Such a source is started when the sources without `onState` are ready.
    */
   onState?(state: State): void;
-  /** It holds back the first readiness no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
+  /** It delays the first readiness no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
   readonly mayBeLate?: boolean;
-  /** Where in the source paths inside objects stand, for messages, in the order of `places`; undefined where that cannot be said. */
+  /** The origins of paths inside objects, for messages, in the order of `places`; undefined: unknown. */
   locate?(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]>;
 }
 

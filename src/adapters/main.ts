@@ -15,7 +15,7 @@ export {
   unreadablePart,
 } from '../testing/adapter-rig.ts';
 export { type RegistryUnderTest, type RigService, registrySource } from '../testing/registry-rig.ts';
-export type { Adapter, AdapterLog, Held, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapter.ts';
+export type { Adapter, AdapterLog, ObjectPlace, Sink, SourcePart, SourceStatus, Unreadable } from './adapter.ts';
 export { type BackoffBounds, backoffMs } from './kit/backoff.ts';
 export { Catalogue, type CatalogueOptions } from './kit/catalogue.ts';
 export { type Chance, sleep } from './kit/clock.ts';

@@ -18,7 +18,7 @@ export interface ReplicaView {
   troubles(): readonly string[];
 }
 
-interface Question {
+interface PageRequest {
   readonly path: string;
   readonly query: string;
   readonly position: number;
@@ -59,7 +59,7 @@ export async function answerReplica(
   routes: ReadonlyMap<string, Route>,
   view: Pick<ReplicaView, 'reached'>,
 ): Promise<string> {
-  const { path, query, position } = JSON.parse(asked) as Question;
+  const { path, query, position } = JSON.parse(asked) as PageRequest;
   const route = ASKED.includes(path) ? routes.get(path) : undefined;
   if (route === undefined || !(await view.reached(position))) return '';
   const answer = await route(new URLSearchParams(query), 'all');
@@ -72,7 +72,7 @@ export async function askReplicas(
   query: URLSearchParams,
   view: Pick<ReplicaView, 'ask' | 'position'>,
 ): Promise<readonly (Json | undefined)[]> {
-  const question: Question = { path, query: query.toString(), position: view.position() };
+  const question: PageRequest = { path, query: query.toString(), position: view.position() };
   return (await view.ask(JSON.stringify(question))).map(({ text: body }) => parse(body));
 }
 
@@ -85,7 +85,7 @@ async function ofAll(
 ): Promise<Answer> {
   // The past is in the own journal, which knows the own proxies.
   if (query.has(OWN) || query.has('at')) return own(query, viewer);
-  const question: Question = { path, query: query.toString(), position: view.position() };
+  const question: PageRequest = { path, query: query.toString(), position: view.position() };
   const [mine, answers] = await Promise.all([own(query, viewer), view.ask(JSON.stringify(question))]);
   if (mine.status !== 200) return mine;
   return json(merged(JSON.parse(bodyOf(mine)) as Json, answers));

@@ -1,7 +1,7 @@
 // One analyzer: a pure function of a snapshot that reports messages. registry.ts lists them all.
 //
-// `name` is what `istioctl analyze -L` prints; `type` is the name of the analyzer's type in Istio's source, where the two
-// differ. An analyzer whose kinds the input lacks altogether is not run by default: without a single Pod, every
+// `name` is what `istioctl analyze -L` prints; `type` is the name of the analyzer's type in Istio's source, where the
+// two differ. An analyzer whose kinds the input lacks altogether is not run by default: without a single Pod, every
 // selector would be said to select nothing.
 
 import type { Report } from './message.ts';

@@ -1,6 +1,7 @@
 // Istio's annotations: on which kinds of objects they belong, which are deprecated, which are alpha.
 //
-// Invariant: one line a group of annotations with the same answers. Source: istio.io/api 1.30.3, annotation/annotations.yaml.
+// Invariant: one line a group of annotations with the same answers. Source: istio.io/api 1.30.3,
+// annotation/annotations.yaml.
 
 export interface KnownAnnotation {
   /** Kinds, or `Any`. */

@@ -1,5 +1,5 @@
-// Which pods and workloads belong to the mesh, by the rules that istioctl uses: a proxy container, else a label, else an
-// annotation, else the namespace. The injection webhook's own selectors are not asked.
+// Which pods and workloads belong to the mesh, by the rules that istioctl uses: a proxy container, else a label, else
+// an annotation, else the namespace. The injection webhook's own selectors are not asked.
 //
 // Source: Istio pkg/config/analysis/analyzers/util/in_mesh.go, config.go.
 

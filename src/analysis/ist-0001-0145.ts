@@ -1,5 +1,5 @@
-// Messages of istioctl 1.30.3, IST0001 to IST0145: codes, levels and texts are compared by scripts, so they are the same here.
-// docs/analysis.md says where each code is found and what is expected of its author.
+// Messages of istioctl 1.30.3, IST0001 to IST0145: codes, levels and texts are compared by scripts, so they are the
+// same here. docs/analysis.md says where each code is found and what is expected of its author.
 // Source: Istio pkg/config/analysis/msg/messages.yaml.
 
 import { list, message, quoted } from './wording.ts';

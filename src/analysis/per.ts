@@ -1,5 +1,5 @@
-// Messages of our own, for what istioctl does not say: input that cannot be read, objects that are given twice, policies
-// that cannot be enforced. Their codes begin with PER; the texts are free to change, the codes are not.
+// Messages of our own, for what istioctl does not say: input that cannot be read, objects that are given twice,
+// policies that cannot be enforced. Their codes begin with PER; the texts are free to change, the codes are not.
 
 import { message } from './wording.ts';
 

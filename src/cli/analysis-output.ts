@@ -86,7 +86,8 @@ function printMessageTable(messages: readonly PlacedMessage[]): void {
   printTable(['LEVEL', 'CODE', 'OBJECT', 'WHERE', 'MESSAGE'], rows);
 }
 
-// --- reports -----------------------------------------------------------------------------------------------------------
+// --- reports
+// -----------------------------------------------------------------------------------------------------------
 
 const sarifLevels = { Error: 'error', Warning: 'warning', Info: 'note' } as const;
 

@@ -1,6 +1,6 @@
-// periplus analyze: what the authors of objects should know, from files, a pipe, a cluster, or a journal at any position. The messages
-// are those of `istioctl analyze`, and what only an engine can say. For pipelines: the exit code says whether there is
-// anything.
+// periplus analyze: what the authors of objects should know, from files, a pipe, a cluster, or a journal at any
+// position. The messages are those of `istioctl analyze`, and what only an engine can say. For pipelines: the exit code
+// says whether there is anything.
 
 import { Command } from 'commander';
 import type { Suppression } from '../analysis/analyze.ts';

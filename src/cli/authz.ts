@@ -1,4 +1,5 @@
-// periplus authz: which policies a workload has, and whether a caller may send it a request, with the rule that says so.
+// periplus authz: which policies a workload has, and whether a caller may send it a request, with the rule that says
+// so.
 
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';

@@ -1,6 +1,7 @@
-// Node 20 hands a function to its optimising compiler after little work done in it, and has no cheaper one in between, as later releases have: of the
-// CPU time of 400 proxies' cold start a quarter went into compiling code that mostly ran for those few seconds. With a larger budget the
-// code that stays hot is optimised all the same, somewhat later. Measured: docs/benchmarks.md.
+// Node 20 hands a function to its optimising compiler after little work done in it, and has no cheaper one in between,
+// as later releases have: of the CPU time of 400 proxies' cold start a quarter went into compiling code that mostly ran
+// for those few seconds. With a larger budget the code that stays hot is optimised all the same, somewhat later.
+// Measured: docs/benchmarks.md.
 
 import { setFlagsFromString } from 'node:v8';
 
@@ -9,7 +10,10 @@ export const OPTIMIZE_AFTER_BYTES = 500_000;
 
 const FLAG = '--interrupt-budget';
 
-/** To be called before anything is served. Newer releases of Node count calls instead and do not know the flag; one that was given stays. */
+/**
+ * To be called before anything is served. Newer releases of Node count calls instead and do not know the flag; one that
+ * was given stays.
+ */
 export function optimizeLater(
   version: string = process.versions.node,
   given: readonly string[] = [...process.execArgv, process.env.NODE_OPTIONS ?? ''],

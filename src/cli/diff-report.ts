@@ -1,5 +1,5 @@
-// A difference as messages for the reports that other tools read (SARIF, JUnit, GitHub): what would be refused, and what
-// the change would break, each with the proxies of its class.
+// A difference as messages for the reports that other tools read (SARIF, JUnit, GitHub): what would be refused, and
+// what the change would break, each with the proxies of its class.
 
 import type { Message } from '../analysis/message.ts';
 import { outage, refusedChange } from '../analysis/per.ts';

@@ -1,4 +1,5 @@
-// periplus journal ls|show|verify|stats|export|import: looking into a journal. Reads only; works beside a running control plane.
+// periplus journal ls|show|verify|stats|export|import: looking into a journal. Reads only; works beside a running
+// control plane.
 
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';

@@ -1,4 +1,5 @@
-// Whether this Node can run Periplus. Imports nothing, so that it comes to a word in a Node that could not load the rest.
+// Whether this Node can run Periplus. Imports nothing, so that it comes to a word in a Node that could not load the
+// rest.
 
 /** `engines` of package.json says the same. */
 export const NODE_MIN = '20.19';

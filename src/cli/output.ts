@@ -1,4 +1,5 @@
-// What commands print: tables that align, JSON and YAML for scripts, progress on a terminal, and errors that say what to do.
+// What commands print: tables that align, JSON and YAML for scripts, progress on a terminal, and errors that say what
+// to do.
 
 import { stringify } from 'yaml';
 import { canonicalJson, type Json } from '../core/base/json.ts';
@@ -70,7 +71,10 @@ export function explainError(error: unknown): { readonly text: string; readonly 
   return { text: `unexpected failure, please report it: ${detail}`, exitCode: EXIT.failed };
 }
 
-/** What the operating system refused: a file that is not there, an address in use. Not a failure of ours, so without a stack. */
+/**
+ * What the operating system refused: a file that is not there, an address in use. Not a failure of ours, so without a
+ * stack.
+ */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string';
 }

@@ -1,5 +1,5 @@
-// periplus proxy-config: what a proxy holds, now or at any position of the journal, or what its Envoy says, in istioctl's
-// tables or whole.
+// periplus proxy-config: what a proxy holds, now or at any position of the journal, or what its Envoy says, in
+// istioctl's tables or whole.
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';

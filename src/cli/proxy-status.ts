@@ -1,4 +1,5 @@
-// periplus proxy-status: what each connected proxy has been sent and has accepted, asked of a running control plane as istioctl does.
+// periplus proxy-status: what each connected proxy has been sent and has accepted, asked of a running control plane as
+// istioctl does.
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';

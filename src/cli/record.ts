@@ -1,5 +1,5 @@
-// periplus record: records a live cluster beside the control plane that serves it. Serves no proxy, listens on no port, writes nothing
-// to the cluster: get, list and watch are all it asks for.
+// periplus record: records a live cluster beside the control plane that serves it. Serves no proxy, listens on no port,
+// writes nothing to the cluster: get, list and watch are all it asks for.
 
 import { Command } from 'commander';
 import { systemClock } from '../runtime/clock.ts';

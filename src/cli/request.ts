@@ -1,5 +1,5 @@
-// periplus request: a page of the process on this machine. `istioctl bug-report` runs `pilot-discovery request GET …` in
-// the container of the control plane; the image has this program under that name too.
+// periplus request: a page of the process on this machine. `istioctl bug-report` runs `pilot-discovery request GET …`
+// in the container of the control plane; the image has this program under that name too.
 
 import { Argument, Command } from 'commander';
 import { CliError, EXIT, print } from './output.ts';

@@ -1,5 +1,5 @@
-// Flags that `serve` and `record` share: where configuration comes from, the journal, and the log. istiod's names and defaults where it
-// has them.
+// Flags that `serve` and `record` share: where configuration comes from, the journal, and the log. istiod's names and
+// defaults where it has them.
 
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';

@@ -1,5 +1,5 @@
-// Where the answers of reading commands come from: a journal file, also one that a running control plane writes, or that control plane
-// itself, over its debug pages. The options are the same for all of them.
+// Where the answers of reading commands come from: a journal file, also one that a running control plane writes, or
+// that control plane itself, over its debug pages. The options are the same for all of them.
 
 import type { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
@@ -52,7 +52,9 @@ export async function rangeStart(history: History, text: string | undefined): Pr
   return resolvePosition(history.journal, text, 'clamped');
 }
 
-/** The JSON of a page of the running control plane. Its own words if it says no. `otherwise`: what else can be asked. */
+/**
+ * The JSON of a page of the running control plane. Its own words if it says no. `otherwise`: what else can be asked.
+ */
 export async function askServer(
   address: string,
   path: string,

@@ -1,5 +1,5 @@
-// YAML on the disk as facts and proxies, for the commands that need no server: objects of files and folders, the mesh configuration, and a
-// list of nodes.
+// YAML on the disk as facts and proxies, for the commands that need no server: objects of files and folders, the mesh
+// configuration, and a list of nodes.
 
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -42,7 +42,8 @@ export async function stateOf(inputs: readonly Input[], flags: MeshFlags): Promi
   const source = `file/${flags.clusterID}`;
   const { state } = foldFacts([...configFacts(flags), ...(await meshFacts(flags))]);
   const objects = inputs.flatMap(({ file, bytes }) => objectFacts(source, file, bytes));
-  // The ConfigMap `istio` among them counts, as it does when the folder is served; first, so that nothing is judged twice.
+  // The ConfigMap `istio` among them counts, as it does when the folder is served; first, so that nothing is judged
+  // twice.
   const all = withMeshFacts({ state, source }, objects).map((fact): Unrecorded => ({ source, ...fact }));
   const isMesh = ({ kind }: Unrecorded): boolean => kind === 'MeshConfig' || kind === 'MeshNetworks';
   return foldFacts([...all.filter(isMesh), ...all.filter(fact => !isMesh(fact))], state);
@@ -79,7 +80,10 @@ export class Places {
   }
 }
 
-/** The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to stderr. */
+/**
+ * The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to
+ * stderr.
+ */
 export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
   return toldState(await readInputs(paths), flags);
 }

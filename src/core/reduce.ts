@@ -9,14 +9,14 @@ import { applyObject, removeObject } from './fold/apply-object.ts';
 import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './fold/apply-proxy.ts';
 import { withSettings } from './fold/apply-settings.ts';
 import { withList } from './fold/name-lists.ts';
-import type { Step } from './fold/step.ts';
+import type { Reduced } from './fold/reduced.ts';
 import { settingsFromJson } from './mesh/settings.ts';
 import type { WorldPosition } from './model/world-position.ts';
 import { pushRequest } from './push-request.ts';
 import type { State } from './state.ts';
 
 /** With `ask` false no handler is called: for states of the past, which serve no proxy. */
-export function reduce(before: State, event: Event, ask = true): Step {
+export function reduce(before: State, event: Event, ask = true): Reduced {
   const state: State = { ...before, seq: event.seq, time: event.time };
   switch (event.kind) {
     case 'Add':

@@ -2,9 +2,10 @@
 // the three can never disagree about a place.
 //
 // Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, members that a Secret
-// does not have (`Data`, say), annotations that may quote the whole object (kubectl's last-applied-configuration and its
-// many cousins), and what managed fields quote; and whatever the caller marks. A plain string that already looks sealed is treated as private too: so in stored form every string with the
-// prefix is ours, and unsealing needs no guess.
+// does not have (`Data`, say), annotations that may quote the whole object (kubectl's last-applied-configuration and
+// its many cousins), and what managed fields quote; and whatever the caller marks. A plain string that already looks
+// sealed is treated as private too: so in stored form every string with the prefix is ours, and unsealing needs no
+// guess.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { isObject } from '../core/base/json.ts';

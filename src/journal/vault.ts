@@ -89,7 +89,10 @@ export class Vault {
     return holdsSealed(body) ? this.openFact(stored, seq) : stored;
   }
 
-  /** A fact that this journal's key sealed outside of it, perhaps before anything sealed was recorded. Faults: `damaged`. */
+  /**
+   * A fact that this journal's key sealed outside of it, perhaps before anything sealed was recorded. Faults:
+   * `damaged`.
+   */
   openSpilled(stored: JsonObject): JsonObject {
     if (this.#mayCreate && holdsSealed(JSON.stringify(stored))) this.#need();
     return this.openFact(stored, 0);

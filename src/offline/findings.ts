@@ -21,7 +21,8 @@ const refusal = { severity: 'error', code: 'refused' } as const;
 
 export interface Finding {
   /**
-   * error: the object is not in force, or refuses what it cannot enforce. warning: it is in force or not ours, but may not mean what its author intended.
+   * error: the object is not in force, or refuses what it cannot enforce. warning: it is in force or not ours, but may
+   * not mean what its author intended.
    */
   readonly severity: 'error' | 'warning';
   /**

@@ -31,7 +31,9 @@ export function withProxiesOfWorkloads(state: State, objects: readonly Received[
   return foldFacts(facts, running).state;
 }
 
-/** Running pods as facts: those that have no address yet, and where there is no pod those that templates will become. */
+/**
+ * Running pods as facts: those that have no address yet, and where there is no pod those that templates will become.
+ */
 export function runningPods(objects: readonly Received[]): readonly Unrecorded[] {
   return withPodsOfTemplates(objects)
     .filter(({ object }) => object.kind === 'Pod' && memberOf(object, 'status', 'podIP') === undefined)

@@ -6,13 +6,13 @@ import type { HttpRequest, TlsHello } from './question.ts';
 import type { DynamicMetadata } from './subject.ts';
 import type { Hints, Upstreams } from './upstream.ts';
 
-export interface Known extends Upstreams {
+export interface KnownResources extends Upstreams {
   readonly routes: ReadonlyMap<string, RouteConfiguration>;
 }
 
 /** A request as the routes of a connection manager see it. */
 export interface Exchange {
-  readonly known: Known;
+  readonly known: KnownResources;
   readonly hcm: HttpConnectionManager;
   readonly request: HttpRequest;
   readonly headers: Headers;

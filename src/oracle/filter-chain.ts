@@ -1,6 +1,6 @@
-// Which filter chain of a listener serves a connection. Envoy asks nine questions in a fixed order; each keeps the
+// Which filter chain of a listener serves a connection. Envoy asks nine criteria in a fixed order; each keeps the
 // chains with the most specific answer, and there is no way back: a chain that would match as a whole is not found if
-// an earlier question preferred another (FilterChainManagerImpl::findFilterChain; the order is documented at
+// an earlier criterion preferred another (FilterChainManagerImpl::findFilterChain; the order is documented at
 // envoy.config.listener.v3.FilterChainMatch).
 
 import { type FilterChain, FilterChainMatch_ConnectionSourceType, type Listener } from '../xds/proto/types.gen.ts';
@@ -24,15 +24,15 @@ export interface ChosenChain {
 }
 
 /**
- * A question: how specifically a chain answers it, from 0 (it does not care) upwards; undefined, if it does not match
- * at all. Chains with equal rank listed the same value.
+ * `rank`: how specifically a chain matches, from 0 (no such condition) upwards; undefined: it does not match.
+ * Chains with equal rank list the same value.
  */
-interface Question {
+interface Criterion {
   readonly about: string;
   readonly rank: (chain: FilterChain, seen: Seen) => number | undefined;
 }
 
-const questions: readonly Question[] = [
+const criteria: readonly Criterion[] = [
   {
     about: 'destination port',
     rank: (chain, { local }) => equalOrAny(chain.filterChainMatch?.destinationPort?.value, local.port),
@@ -76,12 +76,12 @@ const questions: readonly Question[] = [
 export function chooseChain(listener: Listener, seen: Seen): ChosenChain {
   let left = (listener.filterChains ?? []).map((chain, i) => ({ chain, name: chainName(chain, i) }));
   const passedOver: string[] = [];
-  for (const question of questions) {
-    const ranked = left.map(candidate => ({ candidate, rank: question.rank(candidate.chain, seen) }));
+  for (const criterion of criteria) {
+    const ranked = left.map(candidate => ({ candidate, rank: criterion.rank(candidate.chain, seen) }));
     const best = Math.max(-1, ...ranked.map(({ rank }) => rank ?? -1));
     for (const { candidate, rank } of ranked) {
-      if (rank === undefined) passedOver.push(`${candidate.name}: other ${question.about}`);
-      else if (rank < best) passedOver.push(`${candidate.name}: less specific ${question.about}`);
+      if (rank === undefined) passedOver.push(`${candidate.name}: other ${criterion.about}`);
+      else if (rank < best) passedOver.push(`${candidate.name}: less specific ${criterion.about}`);
     }
     left = ranked.flatMap(({ candidate, rank }) => (rank === best ? [candidate] : []));
   }

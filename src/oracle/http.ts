@@ -11,7 +11,7 @@ import {
   type VirtualHost,
 } from '../xds/proto/types.gen.ts';
 import { cleanAuthority } from './authority.ts';
-import type { Exchange, Known } from './exchange.ts';
+import type { Exchange, KnownResources } from './exchange.ts';
 import { faulty } from './fault.ts';
 import { forward } from './forward.ts';
 import { type Headers, headersOf } from './header-matcher.ts';
@@ -37,7 +37,7 @@ export interface Arrived {
 
 export function serve(
   trail: Trail,
-  known: Known,
+  known: KnownResources,
   hcm: HttpConnectionManager,
   { request: given, authorizer, terminated, subject }: Arrived,
   hints: Hints,

@@ -3,7 +3,7 @@
 // `unknown`, never a guess.
 
 import type { Socket } from './address.ts';
-import type { Known } from './exchange.ts';
+import type { KnownResources } from './exchange.ts';
 import { chooseChain } from './filter-chain.ts';
 import { serve } from './http.ts';
 import { inspect } from './inspect.ts';
@@ -29,7 +29,7 @@ export interface Oracle {
 /** An oracle for what one proxy holds. Of several resources with one name the last counts. */
 export function oracleOf(config: ProxyConfig, capture: CapturePorts = DEFAULT_CAPTURE): Oracle {
   const listeners = new Listeners(config.listeners);
-  const known: Known = {
+  const known: KnownResources = {
     routes: new Map(config.routes.map(route => [route.name ?? '', route])),
     clusters: new Map(config.clusters.map(cluster => [cluster.name ?? '', cluster])),
     endpoints: new Map(config.endpoints.map(assignment => [assignment.clusterName ?? '', assignment])),
@@ -39,7 +39,7 @@ export function oracleOf(config: ProxyConfig, capture: CapturePorts = DEFAULT_CA
 
 function branchesOf(
   listeners: Listeners,
-  known: Known,
+  known: KnownResources,
   connection: Connection,
   capture: CapturePorts,
 ): readonly Branch[] {

@@ -1,5 +1,5 @@
-// Other control planes that the mesh configuration names as sources (`xds://`) while the process runs: in the ConfigMap of
-// the cluster, which is known only when it has been read. Those of the mesh file are adapters from the start
+// Other control planes that the mesh configuration names as sources (`xds://`) while the process runs: in the ConfigMap
+// of the cluster, which is known only when it has been read. Those of the mesh file are adapters from the start
 // (config-sources.ts), because a mistake in them ends the start.
 //
 // One that is named is a source until the process ends: configuration that a mesh ConfigMap loses by mistake must not

@@ -1,6 +1,7 @@
 // Other control planes as sources of configuration: `configSources` of the mesh configuration with addresses
-// `xds://HOST:PORT`, read once at the start, as istiod does (pilot/pkg/bootstrap/configcontroller.go, initConfigSources).
-// `fs://` and `k8s://` are flags here. Where istiod would silently send plain text, the start fails with the reason.
+// `xds://HOST:PORT`, read once at the start, as istiod does (pilot/pkg/bootstrap/configcontroller.go,
+// initConfigSources). `fs://` and `k8s://` are flags here. Where istiod would silently send plain text, the start fails
+// with the reason.
 
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -67,7 +67,9 @@ export interface ControlPlane {
   readonly config: ConfigStoreController;
   /** A store for objects that the embedding program writes: facts of the source `store/<cluster>`. */
   readonly written: RecordedStore;
-  /** The objects of the cluster, to be written through its API server; absent: there is none, or nothing may be written. */
+  /**
+   * The objects of the cluster, to be written through its API server; absent: there is none, or nothing may be written.
+   */
   readonly cluster?: ClusterConfigStore;
   /** Ends every stream, finishes pending writes, closes everything. Idempotent. */
   stop(): Promise<void>;

@@ -1,4 +1,5 @@
-// What an operator may say about the secure port and the certificate authority: istiod's flags and variables, and our own for keys of tokens.
+// What an operator may say about the secure port and the certificate authority: istiod's flags and variables, and our
+// own for keys of tokens.
 
 import type { IdentitySettings } from '../identity/settings.ts';
 import type { SecureTls } from '../identity/tls-settings.ts';

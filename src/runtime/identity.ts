@@ -1,7 +1,8 @@
-// Identity in the process: the authority, the ways to prove who one is, the signing service and the secure port, put together and started. What each of
-// them decides is decided in src/identity.
+// Identity in the process: the authority, the ways to prove who one is, the signing service and the secure port, put
+// together and started. What each of them decides is decided in src/identity.
 //
-// Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses every handshake.
+// Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses
+// every handshake.
 
 import type { IncomingMessage } from 'node:http';
 import type { Admission, ProvenCaller } from '../admin/http.ts';
@@ -110,7 +111,10 @@ export class Identity {
     return caServer ? { [CSR_METHOD]: (peer, request) => this.#create(peer, request) } : {};
   }
 
-  /** Who may open a stream, and as whom. A stream in the clear is let in unproven, unless proof is demanded there too; a key is never sent on it. */
+  /**
+   * Who may open a stream, and as whom. A stream in the clear is let in unproven, unless proof is demanded there too; a
+   * key is never sent on it.
+   */
   async entranceOf(peer: Peer): Promise<Entrance> {
     const { xdsAuth, xdsAuthPlaintext } = this.#parts.options.settings;
     if (!xdsAuth || (!peer.secure && !xdsAuthPlaintext)) return { caller: undefined };
@@ -148,7 +152,10 @@ export class Identity {
     return whyNotAdmitted(certificate, [this.#trustDomain()]);
   }
 
-  /** Resolves when there is an authority, or when it is clear that there will be none for a while: then it is tried again in the background. */
+  /**
+   * Resolves when there is an authority, or when it is clear that there will be none for a while: then it is tried
+   * again in the background.
+   */
   async start(): Promise<void> {
     const { settings } = this.#parts.options;
     if (!settings.caServer) return;

@@ -1,6 +1,6 @@
-// The log of the process: one line for each event on stderr, in istiod's format, or JSON with --log_as_json. Each part of
-// the process logs in a scope of its own, whose level can be changed at run time (Istio pkg/log/scope.go). Invariant: it
-// never contains a secret; callers log names, places and reasons, not contents.
+// The log of the process: one line for each event on stderr, in istiod's format, or JSON with --log_as_json. Each part
+// of the process logs in a scope of its own, whose level can be changed at run time (Istio pkg/log/scope.go).
+// Invariant: it never contains a secret; callers log names, places and reasons, not contents.
 
 import type { Clock } from './clock.ts';
 

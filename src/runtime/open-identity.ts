@@ -1,5 +1,5 @@
-// Identity as the control plane starts it, in two steps: its sources before there is a world, then what the xDS server asks for, the secure port, and
-// the end of all.
+// Identity as the control plane starts it, in two steps: its sources before there is a world, then what the xDS server
+// asks for, the secure port, and the end of all.
 
 import type { Adapter } from '../adapters/adapter.ts';
 import { connectCalls } from '../adapters/kube/calls.ts';

@@ -1,4 +1,5 @@
-// The secure port: opened when the process starts, given a certificate as soon as there is one, and a new one whenever files or authority change.
+// The secure port: opened when the process starts, given a certificate as soon as there is one, and a new one whenever
+// files or authority change.
 
 import { isIP } from 'node:net';
 import type { Authority } from '../identity/authority.ts';
@@ -141,7 +142,9 @@ class Serving {
     }
   }
 
-  /** A signer of the Kubernetes API makes the certificate: at the start, at half of its life, and when its root changes. */
+  /**
+   * A signer of the Kubernetes API makes the certificate: at the start, at half of its life, and when its root changes.
+   */
   async #beginElsewhere(signer: string, { call, time }: OpenedRegistration): Promise<void> {
     const { log, state } = this.#parts;
     const rootsNow = (): string =>

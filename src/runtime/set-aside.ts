@@ -1,5 +1,5 @@
-// A mirror of the world log that is damaged: the replica moves it aside and folds the log again, which has all of it but
-// the connections and receipts of this replica's own proxies. The damaged file stays, to be looked into.
+// A mirror of the world log that is damaged: the replica moves it aside and folds the log again, which has all of it
+// but the connections and receipts of this replica's own proxies. The damaged file stays, to be looked into.
 
 import { existsSync, renameSync } from 'node:fs';
 import { JournalFault } from '../journal/fault.ts';

@@ -1,5 +1,6 @@
-// What a control plane acted on and could not record before it had to stop, in a folder on another disk (`--journal-spill`):
-// one file for each journal, private values sealed, which the next start records before anything else.
+// What a control plane acted on and could not record before it had to stop, in a folder on another disk
+// (`--journal-spill`): one file for each journal, private values sealed, which the next start records before anything
+// else.
 //
 // The file names the event that its facts follow. They get the seqs with which they were folded and served, so receipts
 // among them verify; a file that does not follow the end of the journal is left where it is, and the log says so.
@@ -27,7 +28,10 @@ export function spillPath(folder: string, journal: Journal): string {
   return join(folder, `${basename(journal.path)}.spill`);
 }
 
-/** Writes the facts that follow the journal's head, durably. Resolves with the file's path; rejects if it cannot be written. */
+/**
+ * Writes the facts that follow the journal's head, durably. Resolves with the file's path; rejects if it cannot be
+ * written.
+ */
 export async function writeSpill(folder: string, journal: Journal, facts: readonly Unrecorded[]): Promise<string> {
   const lines = journal.toLines(facts);
   const { seq, hash } = journal.head();

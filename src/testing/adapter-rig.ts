@@ -3,7 +3,7 @@
 // hold what the source holds, which is also what an adapter holds that starts now. Each check returns its findings, so
 // that a canary can tell them apart.
 
-import type { Adapter, Held, Sink } from '../adapters/adapter.ts';
+import type { Adapter, SourcePart, Sink } from '../adapters/adapter.ts';
 import { canonicalJson, type Json, jsonEqual } from '../core/base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -66,7 +66,7 @@ export class FoldingSink implements Sink {
     for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOfKinds(this.state, this.source, kinds, all, kept));
   }
 
-  holds(what: Held): boolean {
+  holds(what: SourcePart): boolean {
     return 'path' in what ? holdsFrom(this.state, this.source, what.path) : holdsMesh(this.state, what.mesh);
   }
 
@@ -127,15 +127,15 @@ const route = (name: string, host: string): RawObject => ({
   spec: { hosts: [name], http: [{ route: [{ destination: { host } }] }] },
 });
 
-type Step = readonly [name: string, object: RawObject | undefined];
+type RigStep = readonly [name: string, object: RawObject | undefined];
 
-const beginning: readonly Step[] = [
+const beginning: readonly RigStep[] = [
   ['a', service('a', 80)],
   ['b', service('b', 81)],
   ['route', route('shop', 'a')],
 ];
 /** Updates, removes, adds, takes back, and says again what is there already. */
-const changes: readonly Step[] = [
+const changes: readonly RigStep[] = [
   ['a', service('a', 8080)],
   ['b', undefined],
   ['c', service('c', 82)],
@@ -145,7 +145,7 @@ const changes: readonly Step[] = [
   ['d', undefined],
 ];
 
-function contents(...steps: readonly (readonly Step[])[]): ReadonlyMap<string, RawObject> {
+function contents(...steps: readonly (readonly RigStep[])[]): ReadonlyMap<string, RawObject> {
   const now = new Map<string, RawObject>();
   for (const [name, object] of steps.flat()) {
     if (object === undefined) now.delete(name);
@@ -154,7 +154,7 @@ function contents(...steps: readonly (readonly Step[])[]): ReadonlyMap<string, R
   return now;
 }
 
-async function apply(source: RigSource, steps: readonly Step[]): Promise<void> {
+async function apply(source: RigSource, steps: readonly RigStep[]): Promise<void> {
   for (const [name, object] of steps) await source.set(name, object);
 }
 
@@ -248,13 +248,13 @@ export async function relistAfterGap(source: RigSource, name: string, ms = SETTL
  * beside them are seen, and the status names what cannot be read. Once it can be read again, deletions are seen.
  */
 export async function unreadablePart(source: RigSource, name: string, ms = SETTLE_MS_MAX): Promise<readonly string[]> {
-  const routes = ['one', 'two', 'three', 'four'].map((host): Step => ['route', route('shop', host)]);
-  const after = (...steps: readonly Step[]): ReadonlyMap<string, RawObject> => contents(beginning, steps);
+  const routes = ['one', 'two', 'three', 'four'].map((host): RigStep => ['route', route('shop', host)]);
+  const after = (...steps: readonly RigStep[]): ReadonlyMap<string, RawObject> => contents(beginning, steps);
   await apply(source, beginning);
   const sink = new FoldingSink(name, { state: await fromScratch(source, name) });
   const wrong: string[] = [];
   const adapter = source.open();
-  const expectAt = async (when: string, hidden: boolean, step: Step, wanted: ReadonlyMap<string, RawObject>) => {
+  const expectAt = async (when: string, hidden: boolean, step: RigStep, wanted: ReadonlyMap<string, RawObject>) => {
     await source.hide?.(hidden);
     await apply(source, [step]);
     if (when === 'after a restart') void adapter.start(sink).catch(() => undefined);

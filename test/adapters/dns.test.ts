@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { DnsAdapter } from '../../src/adapters/dns/dns-adapter.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from '../../src/adapters/dns/limits.ts';
-import type { Answer } from '../../src/adapters/dns/resolver.ts';
+import type { DnsAnswer } from '../../src/adapters/dns/resolver.ts';
 import { RESOLVED_NAME_API } from '../../src/core/kinds/periplus/resolved-name.ts';
 import { networkGateways } from '../../src/core/select/endpoint/network.ts';
 import type { State } from '../../src/core/state.ts';
@@ -26,7 +26,7 @@ const addressesIn = (state: State): readonly string[] => ask(state, networkGatew
 class Scene {
   readonly time = new VirtualTime();
   /** What DNS says; what is not there cannot be reached. */
-  readonly zone = new Map<string, Answer>();
+  readonly zone = new Map<string, DnsAnswer>();
   readonly asked: string[] = [];
   readonly logged: string[] = [];
   readonly sink: FoldingSink;
@@ -77,7 +77,7 @@ class Scene {
     await this.time.until(() => false, ms);
   }
 
-  async #resolve(name: string): Promise<Answer> {
+  async #resolve(name: string): Promise<DnsAnswer> {
     this.asked.push(name);
     this.openMax = Math.max(this.openMax, ++this.open);
     await new Promise<void>(resolve => setImmediate(resolve));

@@ -1,8 +1,8 @@
 // The rules of Consul's blocking queries (https://developer.hashicorp.com/consul/api-docs/features/blocking). Pure.
 //
-// A question carries the index of the last answer and returns when the index has moved. An index that goes back comes from
-// a server that was restored or lags behind: its answer is not taken, and the question is asked again without an index.
-// Index 0 does not block, so it is never carried over.
+// A question carries the index of the last answer and returns when the index has moved. An index that goes back comes
+// from a server that was restored or lags behind: its answer is not taken, and the question is asked again without an
+// index. Index 0 does not block, so it is never carried over.
 
 export interface Heard {
   /** The index to ask with next; 0: the answer is to be had at once. */

@@ -1,5 +1,5 @@
-// The services of a Consul datacenter: the source `consul/<datacenter>`. One blocking query watches the names, and one a
-// service watches its instances with their health; each has its own pace, index and backoff.
+// The services of a Consul datacenter: the source `consul/<datacenter>`. One blocking query watches the names, and one
+// a service watches its instances with their health; each has its own pace, index and backoff.
 //
 // Nothing is deleted because a question failed, or because the token may not see something: a list that was filtered by
 // ACLs is not complete, whatever it holds. The token is in a request header and nowhere else.
@@ -221,8 +221,8 @@ function whyNot(answer: ConsulAnswer): string | undefined {
 }
 
 /**
- * Consul says whether a token hides something, but not to those who send none: where the default policy denies, their list
- * of names is not complete and an empty list of instances is no answer.
+ * Consul says whether a token hides something, but not to those who send none: where the default policy denies, their
+ * list of names is not complete and an empty list of instances is no answer.
  */
 function isFiltered(answer: ConsulAnswer, path: string): boolean {
   if (headerOf(answer, 'x-consul-results-filtered-by-acls') === 'true') return true;

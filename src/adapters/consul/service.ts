@@ -1,6 +1,6 @@
-// A service of Consul from the instances that /v1/health/service has: which of them serve, where, by which protocol. The
-// mapping of names follows Istio's former Consul registry (pilot/pkg/serviceregistry/consul/conversion.go of release 1.7),
-// which had no health. Pure.
+// A service of Consul from the instances that /v1/health/service has: which of them serve, where, by which protocol.
+// The mapping of names follows Istio's former Consul registry (pilot/pkg/serviceregistry/consul/conversion.go of
+// release 1.7), which had no health. Pure.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { isUnsupported, protocolOf } from '../../core/model/protocol.ts';

@@ -13,7 +13,7 @@ import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { Submissions } from '../kit/submissions.ts';
 import { Turns } from '../kit/turns.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';
-import type { Answer, Resolve } from './resolver.ts';
+import type { DnsAnswer, Resolve } from './resolver.ts';
 
 export interface DnsOptions {
   readonly cluster: string;
@@ -134,7 +134,7 @@ export class DnsAdapter implements Adapter {
 }
 
 /** A resolver that a program brought with it may reject. */
-function failure(error: unknown): Answer {
+function failure(error: unknown): DnsAnswer {
   return { failed: error instanceof Error ? error.message : String(error) };
 }
 

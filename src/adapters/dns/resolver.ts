@@ -4,14 +4,14 @@
 import { promises as dns, type RecordWithTtl } from 'node:dns';
 import { ADDRESSES_MAX, QUERY_MS_MAX, QUERY_TRIES, TTL_MS_MAX, TTL_MS_MIN } from './limits.ts';
 
-export type Answer =
+export type DnsAnswer =
   /** Sorted, without duplicates; empty: the name has no address. `ttlMs`: time to live, within the limits. */
   | { readonly addresses: readonly string[]; readonly ttlMs: number }
   /** No server answered. */
   | { readonly failed: string };
 
 /** Never rejects. */
-export type Resolve = (name: string) => Promise<Answer>;
+export type Resolve = (name: string) => Promise<DnsAnswer>;
 
 type Records = readonly RecordWithTtl[];
 
@@ -41,7 +41,7 @@ async function recordsOf(asked: Promise<Records>): Promise<Records | string> {
 }
 
 /** Addresses of one family count even if the other query fails; "no address" needs both answers. */
-export function answerOf(families: readonly (Records | string)[]): Answer {
+export function answerOf(families: readonly (Records | string)[]): DnsAnswer {
   const records = families.flatMap(family => (typeof family === 'string' ? [] : family));
   const failed = families.find(family => typeof family === 'string');
   if (records.length === 0 && failed !== undefined) return { failed };

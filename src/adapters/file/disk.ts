@@ -1,4 +1,5 @@
-// What the file adapter asks of a file system, and nothing else: so that a test can put one in its place that refuses, hangs or loses a mount.
+// What the file adapter asks of a file system, and nothing else: so that a test can put one in its place that refuses,
+// hangs or loses a mount.
 
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { lstat, open, readdir, realpath, stat } from 'node:fs/promises';

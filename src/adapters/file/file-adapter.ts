@@ -271,7 +271,9 @@ export class FileAdapter implements Adapter {
     await Promise.all(submitting);
   }
 
-  /** What cannot be recorded holds up nothing else: the file counts as not yet read and is tried again at the next look. */
+  /**
+   * What cannot be recorded holds up nothing else: the file counts as not yet read and is tried again at the next look.
+   */
   async #submit(path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
     try {
       await this.#sink?.submit(batch);

@@ -1,5 +1,6 @@
-// Parses files without holding up the event loop: what is small, or plain and not large, at once; anything else in a thread that has a budget of
-// time and of memory. A text that goes past it is refused with a reason, and the next one gets a new thread.
+// Parses files without holding up the event loop: what is small, or plain and not large, at once; anything else in a
+// thread that has a budget of time and of memory. A text that goes past it is refused with a reason, and the next one
+// gets a new thread.
 //
 // One task at a time, in the order in which they were given. The thread ends when it has been idle for a while.
 
@@ -24,7 +25,9 @@ import { startThread } from './start-thread.ts';
 export const INLINE_BYTES_MAX = 2 * 1024;
 /** Nor those, should they be plain: that takes a tenth of it. */
 export const INLINE_PLAIN_BYTES_MAX = 64 * 1024;
-/** Time for one task by the clock: the start of the thread, and what its characters may take on a machine that is busy. */
+/**
+ * Time for one task by the clock: the start of the thread, and what its characters may take on a machine that is busy.
+ */
 export const PARSE_MS_BASE = 10_000;
 export const PARSE_MS_PER_KIB = 10;
 /** Heap of the thread. A valid list of 4 MiB in one document needs about half of it. */

@@ -1,5 +1,5 @@
-// What was read from which file, and of which file an object counts: of several that hold the same object the first by path. Kept by object,
-// so that the change of a file is compared with the objects of that file only.
+// What was read from which file, and of which file an object counts: of several that hold the same object the first by
+// path. Kept by object, so that the change of a file is compared with the objects of that file only.
 
 import type { ParsedFile, ParsedObject } from './parse.ts';
 

@@ -1,4 +1,5 @@
-// Lines and columns of what is wrong in objects of files: each file is read once, and not at all if it has grown past the limit.
+// Lines and columns of what is wrong in objects of files: each file is read once, and not at all if it has grown past
+// the limit.
 
 import type { Origin } from '../../core/base/problem.ts';
 import type { ObjectPlace } from '../adapter.ts';

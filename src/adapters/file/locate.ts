@@ -1,7 +1,7 @@
 // From a path inside an object (`spec.http[0].timeout`) to the line and column where it stands in its file.
 //
-// Only the document that begins at the given line is composed, and once for all paths that are asked for: a file of hundreds of refused objects
-// costs one more reading of it, not one for each problem.
+// Only the document that begins at the given line is composed, and once for all paths that are asked for: a file of
+// hundreds of refused objects costs one more reading of it, not one for each problem.
 
 import { type Document, isMap, isScalar, isSeq, LineCounter } from 'yaml';
 import type { Origin } from '../../core/base/problem.ts';

@@ -1,5 +1,5 @@
-// The two files of the mesh: MeshConfig and MeshNetworks. One that does not exist is an empty configuration, as istiod starts with its defaults;
-// one that cannot be looked at, or whose folder has gone since it was read, changes nothing.
+// The two files of the mesh: MeshConfig and MeshNetworks. One that does not exist is an empty configuration, as istiod
+// starts with its defaults; one that cannot be looked at, or whose folder has gone since it was read, changes nothing.
 
 import { basename, dirname } from 'node:path';
 import type { Json } from '../../core/base/json.ts';

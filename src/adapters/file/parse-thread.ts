@@ -1,4 +1,5 @@
-// The thread that parses what may be slow to parse. It keeps nothing between two tasks, so it may be ended at any time and another one started.
+// The thread that parses what may be slow to parse. It keeps nothing between two tasks, so it may be ended at any time
+// and another one started.
 //
 // Objects go back as text in parts: the main thread takes each part in a turn of its own.
 

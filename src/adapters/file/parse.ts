@@ -1,6 +1,8 @@
-// One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are none.
+// One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are
+// none.
 //
-// YAML as Kubernetes reads it (core/base/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
+// YAML as Kubernetes reads it (core/base/yaml.ts). Never throws; every limit is named. A document with an error never
+// hides the others.
 
 import { type Document, isMap, LineCounter } from 'yaml';
 import { isObject, type Json } from '../../core/base/json.ts';
@@ -149,7 +151,10 @@ export function tooLarge(bytes: number): string {
 
 const LIST = 'List';
 
-/** Takes a document apart: an object, a `List` of them, or one of an API server (`ServiceList`), whose items do not say what they are. */
+/**
+ * Takes a document apart: an object, a `List` of them, or one of an API server (`ServiceList`), whose items do not say
+ * what they are.
+ */
 function collect(value: Json, origin: Origin, found: Found): void {
   if (isObject(value) && value.kind === 'List' && value.apiVersion === 'v1') {
     for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, found);

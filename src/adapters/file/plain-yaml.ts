@@ -1,7 +1,9 @@
-// The YAML that most manifests are written in, read straight away: block mappings and lists of plain words, whole numbers and quoted text without
-// escapes, one object a document. Everything else, and everything that is wrong, is left to the full parser, which knows what to say about it.
+// The YAML that most manifests are written in, read straight away: block mappings and lists of plain words, whole
+// numbers and quoted text without escapes, one object a document. Everything else, and everything that is wrong, is
+// left to the full parser, which knows what to say about it.
 //
-// Invariant: what is read here, the full parser reads alike. So every rule is narrower than YAML's, and in doubt the answer is undefined.
+// Invariant: what is read here, the full parser reads alike. So every rule is narrower than YAML's, and in doubt the
+// answer is undefined.
 
 import type { Json } from '../../core/base/json.ts';
 

@@ -1,5 +1,6 @@
-// The folder that everything is read from, and when an empty one counts as empty. A mount point whose mount is missing is an empty folder too, and
-// no system call tells them apart after a restart. So objects go with their files only where the very folder is seen to lose them.
+// The folder that everything is read from, and when an empty one counts as empty. A mount point whose mount is missing
+// is an empty folder too, and no system call tells them apart after a restart. So objects go with their files only
+// where the very folder is seen to lose them.
 
 import type { Sink } from '../adapter.ts';
 import type { Disk } from './disk.ts';

@@ -1,8 +1,9 @@
-// The files below a folder, as they are now. Follows symbolic links (a mounted ConfigMap is a folder of links into `..data`), skips names that
-// begin with a dot (`..data` itself, editors' files), and never loops.
+// The files below a folder, as they are now. Follows symbolic links (a mounted ConfigMap is a folder of links into
+// `..data`), skips names that begin with a dot (`..data` itself, editors' files), and never loops.
 //
-// What cannot be looked at is never taken for absent: only a name that its folder does not list is gone. A folder that may not be listed, a link
-// that leads nowhere (to a mount that is missing, perhaps), a device where a file was, an I/O error: each is named with its reason.
+// What cannot be looked at is never taken for absent: only a name that its folder does not list is gone. A folder that
+// may not be listed, a link that leads nowhere (to a mount that is missing, perhaps), a device where a file was, an I/O
+// error: each is named with its reason.
 
 import type { Dirent, Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -56,8 +57,8 @@ export function isWanted(name: string): boolean {
 }
 
 /**
- * `entering` is told of each folder before it is read: a watch set there misses nothing. Never rejects: a root that cannot be looked at is
- * hidden.
+ * `entering` is told of each folder before it is read: a watch set there misses nothing. Never rejects: a root that
+ * cannot be looked at is hidden.
  */
 export async function scanFolder(
   root: string,

@@ -1,7 +1,9 @@
-// Starts a worker thread, from dist (JavaScript) and from src (TypeScript, under vitest or tsx) alike, with a limit to its memory.
+// Starts a worker thread, from dist (JavaScript) and from src (TypeScript, under vitest or tsx) alike, with a limit to
+// its memory.
 //
-// Node 20 does not hand the loader hooks of `--import tsx` to a worker (the flag runs on the main thread only), so for a .ts file the
-// worker begins with two lines that register tsx itself. tsx is a development dependency and never needed by what is published.
+// Node 20 does not hand the loader hooks of `--import tsx` to a worker (the flag runs on the main thread only), so for
+// a .ts file the worker begins with two lines that register tsx itself. tsx is a development dependency and never
+// needed by what is published.
 
 import { Worker } from 'node:worker_threads';
 

@@ -1,5 +1,6 @@
-// A disk that always answers: what does not return in time (a hung NFS mount, a device) counts as unreadable, and is asked for again only once it
-// has returned. Node asks a file system in four threads, which other work shares: no more than two are left to operations that hang.
+// A disk that always answers: what does not return in time (a hung NFS mount, a device) counts as unreadable, and is
+// asked for again only once it has returned. Node asks a file system in four threads, which other work shares: no more
+// than two are left to operations that hang.
 
 import type { Dirent, Stats } from 'node:fs';
 import type { Unreadable } from '../adapter.ts';

@@ -1,4 +1,5 @@
-// Errors of the operating system without what only programmers read: the code, the system call, and the path, which the caller names.
+// Errors of the operating system without what only programmers read: the code, the system call, and the path, which the
+// caller names.
 
 /** What the operating system says, in its words: `EACCES: permission denied, open 'x'` is `permission denied`. */
 export function whyNot(error: unknown): string {

@@ -1,4 +1,5 @@
-// One GET for a key set or a discovery document: bounded in time, size and redirects, and never to an address that is blocked.
+// One GET for a key set or a discovery document: bounded in time, size and redirects, and never to an address that is
+// blocked.
 //
 // node:http is used and not fetch(), because only it lets the address be checked that the connection really goes to.
 

@@ -1,8 +1,10 @@
-// Key sets that RequestAuthentications refer to, fetched, as objects of kind JwksDocument: the source `jwks/<cluster>` (docs/adr/0009).
+// Key sets that RequestAuthentications refer to, fetched, as objects of kind JwksDocument: the source `jwks/<cluster>`
+// (docs/adr/0009).
 //
-// Which ones are wanted follows from the state after each fold. A failed fetch is no fact: the last good answer serves while the issuer is away, up
-// to KEEP_MS; then it is deleted, and tokens of the issuer are refused. An answer with the same keys as the recorded one changes nothing.
-// Every key set has at most one fetch under way or one timer; at most FETCHES_MAX are fetched at a time.
+// Which ones are wanted follows from the state after each fold. A failed fetch is no fact: the last good answer serves
+// while the issuer is away, up to KEEP_MS; then it is deleted, and tokens of the issuer are refused. An answer with the
+// same keys as the recorded one changes nothing. Every key set has at most one fetch under way or one timer; at most
+// FETCHES_MAX are fetched at a time.
 
 import { createHash } from 'node:crypto';
 import type { Fact, ObjectRef } from '../../core/event.ts';

@@ -1,4 +1,5 @@
-// The text of a key set (RFC 7517) as it is recorded: JSON with a list `keys`, without the private halves that a careless issuer publishes.
+// The text of a key set (RFC 7517) as it is recorded: JSON with a list `keys`, without the private halves that a
+// careless issuer publishes.
 //
 // Two texts that say the same are one: the keys stand in every HTTP listener, and a changed byte would drain them all.
 

@@ -1,5 +1,5 @@
-// Limits of fetching key sets. Times are istiod's (pilot/pkg/model/jwks_resolver.go), but each key set has a schedule of its own; istiod has
-// no limit of size.
+// Limits of fetching key sets. Times are istiod's (pilot/pkg/model/jwks_resolver.go), but each key set has a schedule
+// of its own; istiod has no limit of size.
 
 /** First attempts at a key set, a second apart, all within the time of one request. */
 export const FIRST_TRIES = 8;

@@ -1,5 +1,5 @@
-// The services of a registry as its adapter last read them, and the facts that follow. An adapter reports successful reads;
-// a failed read changes nothing here but the status, so what was known stays.
+// The services of a registry as its adapter last read them, and the facts that follow. An adapter reports successful
+// reads; a failed read changes nothing here but the status, so what was known stays.
 //
 // Invariant: what the sink holds of a part is what its last successful read said, except instances whose loss is held
 // back (vanish-guard.ts). A part that could not be read since the start is unknown: the journal's objects of it stay,
@@ -38,7 +38,7 @@ type Objects = ReadonlyMap<string, RawObject>;
 
 const noObjects: Objects = new Map();
 
-interface Held {
+interface HeldObject {
   readonly object: RawObject;
   readonly origin: Origin;
 }
@@ -52,7 +52,7 @@ export class Catalogue {
   /** The services that claim a host and the parts that have them, by host. */
   readonly #claims = new Map<string, Map<string, string>>();
   /** Objects whose deletion is held back. */
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldObject>();
   readonly #unreadable = new Map<string, Unreadable>();
   /** Parts that were not read since the start; the empty one stands for everything that is not listed. */
   readonly #unknown = new Set<string>();
@@ -82,7 +82,10 @@ export class Catalogue {
     await this.#submissions.close();
   }
 
-  /** A successful read of a part of the registry, which has these services and no others. Most registries have a part a service. */
+  /**
+   * A successful read of a part of the registry, which has these services and no others. Most registries have a part a
+   * service.
+   */
   set(part: string, services: readonly RegistryService[]): void {
     const rivals = this.#claim(part, services);
     this.#readable(part);

@@ -1,6 +1,6 @@
-// How often one question to a registry may be asked: twice at once, then once in a while. The time between questions grows
-// while answers keep coming (the index of a Consul moves on unrelated writes) and shrinks again after a quiet time.
-// Pure: the caller brings the time and sleeps.
+// How often one question to a registry may be asked: twice at once, then once in a while. The time between questions
+// grows while answers keep coming (the index of a Consul moves on unrelated writes) and shrinks again after a quiet
+// time. Pure: the caller brings the time and sleeps.
 
 /** Questions without a wait after a quiet time. */
 export const BURST = 2;

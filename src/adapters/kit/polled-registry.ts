@@ -1,5 +1,5 @@
-// A registry that is read from time to time, as an adapter: its author writes one function that reads everything. What a
-// read cannot say stays as it was, so a function that throws, or names what it could not read, loses nothing.
+// A registry that is read from time to time, as an adapter: its author writes one function that reads everything. What
+// a read cannot say stays as it was, so a function that throws, or names what it could not read, loses nothing.
 
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { backoffMs } from './backoff.ts';

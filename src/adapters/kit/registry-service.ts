@@ -1,6 +1,6 @@
-// A service of another registry and its instances, and the facts they become: one ServiceEntry that selects workloads, and
-// one WorkloadEntry an instance, so that a flapping instance costs one small fact. All of Istio's configuration applies
-// to its host.
+// A service of another registry and its instances, and the facts they become: one ServiceEntry that selects workloads,
+// and one WorkloadEntry an instance, so that a flapping instance costs one small fact. All of Istio's configuration
+// applies to its host.
 //
 // Names follow from the registry's own keys, with a hash because two keys can be written as one name. Two sources that
 // know one service (a Consul of two datacenters) give one ServiceEntry, and its instances add up.

@@ -1,5 +1,6 @@
-// Most instances of a registry seldom leave within a minute; a registry that lost its members, or an agent that lost its
-// servers, looks just like that. Such a loss is held back until it has lasted. Pure: the caller brings time and counts.
+// Most instances of a registry seldom leave within a minute; a registry that lost its members, or an agent that lost
+// its servers, looks just like that. Such a loss is held back until it has lasted. Pure: the caller brings time and
+// counts.
 
 /** A loss of fewer instances is never held. */
 export const LOSS_MIN = 10;
@@ -12,8 +13,8 @@ export interface VanishGuard {
 export const noLosses: VanishGuard = { recent: [] };
 
 /**
- * Whether `lost` of the instances are too many to believe at once, together with the recent losses. `left`: instances that
- * stay or are new.
+ * Whether `lost` of the instances are too many to believe at once, together with the recent losses. `left`: instances
+ * that stay or are new.
  */
 export function judgeLoss(
   guard: VanishGuard,

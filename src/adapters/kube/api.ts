@@ -1,5 +1,5 @@
-// Requests to an API server. Answers are bounded, every request can be aborted, and errors become data with the server's
-// own message. This is the only file of the adapter that does HTTP; tests replace the server.
+// Requests to an API server. Answers are bounded, every request can be aborted, and errors become data with the
+// server's own message. This is the only file of the adapter that does HTTP; tests replace the server.
 //
 // `Api` reads (GET only), `WriteApi` writes. A process that is to write nothing makes no use of the second.
 

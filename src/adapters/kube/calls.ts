@@ -1,5 +1,6 @@
-// Single requests to an API server on behalf of others in the process: reviews of tokens, the Secret of the certificate authority. What they mean is
-// decided by who asks; here they are bounded in number, time and size, and errors become answers.
+// Single requests to an API server on behalf of others in the process: reviews of tokens, the Secret of the certificate
+// authority. What they mean is decided by who asks; here they are bounded in number, time and size, and errors become
+// answers.
 
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';

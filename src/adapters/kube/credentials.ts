@@ -1,5 +1,5 @@
-// Which API server, and with which credentials: from a kubeconfig file, a kubeconfig that a Secret holds, or the service
-// account of the pod. Headers and TLS options for every request, and the agent that keeps its connections.
+// Which API server, and with which credentials: from a kubeconfig file, a kubeconfig that a Secret holds, or the
+// service account of the pod. Headers and TLS options for every request, and the agent that keeps its connections.
 //
 // Tokens and certificates in files are read again every minute, as they rotate; those of plugins and of OIDC are kept
 // until they expire; a refusal by the server drops all of them. No message quotes a credential.

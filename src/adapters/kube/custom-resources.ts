@@ -1,7 +1,7 @@
 // Which kinds a cluster has by CustomResourceDefinitions, and in which version each is watched. Pure.
 //
-// Of all definitions only names and versions are followed (there may be hundreds, of a megabyte together); those of our groups are read in
-// full. A definition that is not there is no error; one that has gone took its objects with it.
+// Of all definitions only names and versions are followed (there may be hundreds, of a megabyte together); those of our
+// groups are read in full. A definition that is not there is no error; one that has gone took its objects with it.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { KindName } from '../../core/model/kind.ts';
@@ -59,7 +59,10 @@ export interface Customs {
   readonly unserved: readonly { readonly kind: KindName; readonly why: string }[];
 }
 
-/** A kind whose definition is there but serves no version that we know, or is not established yet, is neither watched nor absent. */
+/**
+ * A kind whose definition is there but serves no version that we know, or is not established yet, is neither watched
+ * nor absent.
+ */
 export function customs(definitions: Iterable<CustomResource>): Customs {
   const byName = new Map([...definitions].map(one => [`${one.group} ${one.kind}`, one]));
   const resources: Resource[] = [];

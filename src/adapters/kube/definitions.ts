@@ -1,4 +1,5 @@
-// Follows the CustomResourceDefinitions of our groups: the metadata of all is watched, those of ours are read in full when they change.
+// Follows the CustomResourceDefinitions of our groups: the metadata of all is watched, those of ours are read in full
+// when they change.
 
 import { setMaxListeners } from 'node:events';
 import { isObject, type JsonObject } from '../../core/base/json.ts';
@@ -16,7 +17,9 @@ export interface DefinitionsOptions {
   readonly chance: Chance;
   readonly silenceMsMax: number;
   readonly log: AdapterLog;
-  /** The definitions as they are now; called once all are known, and after each change. Awaited before more is heard. */
+  /**
+   * The definitions as they are now; called once all are known, and after each change. Awaited before more is heard.
+   */
   readonly changed: (definitions: readonly CustomResource[]) => Promise<void>;
 }
 

@@ -35,7 +35,9 @@ export interface KubeAdapterOptions {
   readonly silenceMsMax?: number;
   /** Is told what the watches show, for those who write. */
   readonly live?: LiveObjects;
-  /** For a remote cluster: what is read of it, and that it comes into sight at once. Absent: every kind, kind by kind. */
+  /**
+   * For a remote cluster: what is read of it, and that it comes into sight at once. Absent: every kind, kind by kind.
+   */
   readonly remote?: RemoteKinds;
 }
 

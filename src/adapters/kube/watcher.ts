@@ -1,5 +1,6 @@
-// One resource, listed and watched for as long as it is wanted: performs what the reflector decides, one effect after the other. What is
-// heard is handed on before more is read, so a slow sink slows the server down instead of filling memory.
+// One resource, listed and watched for as long as it is wanted: performs what the reflector decides, one effect after
+// the other. What is heard is handed on before more is read, so a slow sink slows the server down instead of filling
+// memory.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Unreadable } from '../adapter.ts';

@@ -2,7 +2,8 @@
 // which the core knows them, so that they are sealed in the journal and judged like any other.
 //
 // The folder is looked at again and again, because mounted folders change by links that no watch sees. A file or folder
-// that cannot be read changes nothing: what was known of it stays. Source: Istio pkg/kube/multicluster/kubeconfig_files.go.
+// that cannot be read changes nothing: what was known of it stays. Source: Istio
+// pkg/kube/multicluster/kubeconfig_files.go.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';

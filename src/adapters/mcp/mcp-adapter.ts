@@ -1,6 +1,6 @@
 // Configuration of another control plane over xDS (`xds://` in configSources): the source `mcp/<host:port>`. One stream
-// asks for each of Istio's kinds; an answer is all objects of its kind and becomes one batch. The last answers stay while
-// the server is away, and an object that cannot be decoded stays as it was and is reported.
+// asks for each of Istio's kinds; an answer is all objects of its kind and becomes one batch. The last answers stay
+// while the server is away, and an object that cannot be decoded stays as it was and is reported.
 // Source: Istio pkg/adsc/adsc.go, which applies object by object and deletes what it cannot decode.
 
 import { type ChannelCredentials, type ChannelOptions, Client, type ClientDuplexStream } from '@grpc/grpc-js';

@@ -29,7 +29,7 @@ export interface McpResponse {
 }
 
 /** The objects of one answer, which are all of its kind. */
-export interface Answer {
+export interface KindObjects {
   readonly objects: readonly RawObject[];
   /** Objects that are there and cannot be decoded. */
   readonly undecodable: readonly ObjectRef[];
@@ -69,7 +69,7 @@ export function decodeResponse(bytes: Buffer): McpResponse {
   return { typeUrl, versionInfo, nonce, resources };
 }
 
-export function answerOf(kind: McpKind, { resources }: McpResponse): Answer {
+export function answerOf(kind: McpKind, { resources }: McpResponse): KindObjects {
   const objects: RawObject[] = [];
   const undecodable: ObjectRef[] = [];
   const reasons: string[] = [];

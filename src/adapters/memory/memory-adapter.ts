@@ -1,5 +1,5 @@
-// Configuration from memory: for programs that embed Periplus and know the objects themselves, and for tests. What is set before the start
-// is listed then; later changes are said as they come, in order.
+// Configuration from memory: for programs that embed Periplus and know the objects themselves, and for tests. What is
+// set before the start is listed then; later changes are said as they come, in order.
 
 import type { Fact, RawObject } from '../../core/event.ts';
 import { rawRef } from '../../core/fold/novelty.ts';
@@ -24,8 +24,9 @@ export class MemoryAdapter implements Adapter {
   }
 
   /**
-   * For a program that takes the objects from somewhere else and cannot read there: from now on what it has not set may still be there, so
-   * a start deletes nothing. `undefined`: what is set is all there is again. Resolves when the sink has it.
+   * For a program that takes the objects from somewhere else and cannot read there: from now on what it has not set may
+   * still be there, so a start deletes nothing. `undefined`: what is set is all there is again. Resolves when the sink
+   * has it.
    */
   async setUnreadable(why: string | undefined): Promise<void> {
     const since = this.#unreadable?.since ?? Date.now();

@@ -1,5 +1,5 @@
-// Curator's ServiceDiscovery, which Spring Cloud and Dubbo 3 write too: below `<base>/<service>` one node an instance, with
-// its description as JSON. Pure.
+// Curator's ServiceDiscovery, which Spring Cloud and Dubbo 3 write too: below `<base>/<service>` one node an instance,
+// with its description as JSON. Pure.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { isUnsupported, protocolOf } from '../../core/model/protocol.ts';
@@ -14,7 +14,9 @@ interface Instance {
   readonly isEnabled: boolean;
 }
 
-/** The service by the texts of its instance nodes, and the nodes that are none. `domain` follows the name in its host. */
+/**
+ * The service by the texts of its instance nodes, and the nodes that are none. `domain` follows the name in its host.
+ */
 export function curatorService(
   name: string,
   nodes: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
-// Dubbo's interface registry: below `<base>/<interface>/providers` one node a provider, whose name is its URL, encoded. One
-// interface of several groups or versions is several services. Hosts are named as Aeraki's dubbo2istio names them:
+// Dubbo's interface registry: below `<base>/<interface>/providers` one node a provider, whose name is its URL, encoded.
+// One interface of several groups or versions is several services. Hosts are named as Aeraki's dubbo2istio names them:
 // `<interface>-<group>-<version>` in lower case. Pure.
 
 import type { RegistryInstance, RegistryService } from '../kit/registry-service.ts';

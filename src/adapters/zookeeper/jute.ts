@@ -1,5 +1,5 @@
-// ZooKeeper's encoding of packets (zookeeper-jute/src/main/resources/zookeeper.jute): big-endian numbers, and buffers with
-// their length before them, where -1 stands for none. Only what reading needs.
+// ZooKeeper's encoding of packets (zookeeper-jute/src/main/resources/zookeeper.jute): big-endian numbers, and buffers
+// with their length before them, where -1 stands for none. Only what reading needs.
 
 export class JuteWriter {
   readonly #parts: Buffer[] = [];

@@ -1,5 +1,5 @@
-// The packets of a session that reads: the opening, a ping, authentication, three reads and `sync`. Numbers are those of
-// ZooKeeper's ZooDefs.OpCode and KeeperException.Code. Pure.
+// The packets of a session that reads: the opening, a ping, authentication, three reads and `sync`. Numbers are those
+// of ZooKeeper's ZooDefs.OpCode and KeeperException.Code. Pure.
 
 import { JuteReader, JuteWriter } from './jute.ts';
 
@@ -35,7 +35,7 @@ export type Request =
   | { readonly op: 'sync'; readonly path: string };
 
 /** What a node has; `absent`: there is no such node. */
-export interface Answer {
+export interface NodeData {
   readonly absent: boolean;
   readonly children: readonly string[];
   readonly data: Buffer;
@@ -103,9 +103,9 @@ export function replyOf(packet: Buffer): Reply {
   return { kind: 'error', xid, zxid, why: ERRORS[error] ?? `error ${error}`, absent: error === NO_NODE };
 }
 
-export const absentNode: Answer = { absent: true, children: [], data: Buffer.alloc(0), createdMs: 0 };
+export const absentNode: NodeData = { absent: true, children: [], data: Buffer.alloc(0), createdMs: 0 };
 
-export function answerOf({ op }: Request, body: JuteReader): Answer {
+export function answerOf({ op }: Request, body: JuteReader): NodeData {
   const present = { ...absentNode, absent: false };
   if (op === 'getChildren') return { ...present, children: body.texts() };
   if (op === 'sync') return present;

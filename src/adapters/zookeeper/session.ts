@@ -1,9 +1,9 @@
-// A session with a ZooKeeper ensemble that reads nodes and watches them. It reconnects by itself, to the next server, with
-// the same session; after its expiry with a new one. A server that is behind what was read before refuses the session, so
-// reads never go back.
+// A session with a ZooKeeper ensemble that reads nodes and watches them. It reconnects by itself, to the next server,
+// with the same session; after its expiry with a new one. A server that is behind what was read before refuses the
+// session, so reads never go back.
 //
-// A watch fires once, and with every connection all watches are void: either wakes those who wait for a change, and they
-// read again. So nothing depends on a server that remembers watches.
+// A watch fires once, and with every connection all watches are void: either wakes those who wait for a change, and
+// they read again. So nothing depends on a server that remembers watches.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -13,11 +13,11 @@ import { type Chance, sleep } from '../kit/clock.ts';
 import type { ClientTls } from '../kit/http-json.ts';
 import * as limits from './limits.ts';
 import {
-  type Answer,
   absentNode,
   answerOf,
   authentication,
   closing,
+  type NodeData,
   noSession,
   opened,
   opening,
@@ -39,7 +39,7 @@ export interface SessionOptions {
 
 interface Pending {
   readonly request: Request;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: NodeData) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -84,7 +84,7 @@ export class ZooKeeperSession {
   }
 
   /** Rejects if the connection is lost or the server refuses. An absent node is an answer. */
-  read(request: Request): Promise<Answer> {
+  read(request: Request): Promise<NodeData> {
     const socket = this.#socket;
     if (socket === undefined || this.#trouble !== undefined) {
       return Promise.reject(new Error(this.#trouble ?? 'not connected'));

@@ -1,5 +1,6 @@
 // Services that providers register in ZooKeeper, in Dubbo's layout or in Curator's: the source `zookeeper/<name>`. The
-// children of each base are its services, and each service is read by itself; a watch or a new connection wakes its reader.
+// children of each base are its services, and each service is read by itself; a watch or a new connection wakes its
+// reader.
 //
 // Only an answer deletes: a lost connection, an expired session, a node that may not be read, or a base that is missing
 // change nothing. A service without the folder of its providers has none, because the folder above was read.
@@ -40,7 +41,10 @@ export interface ZooKeeperOptions {
 /** What one reader has to do. Rejects if it cannot be read. */
 interface Reader {
   readonly part: string;
-  /** `fired`: the paths that changed since the last read. `watch` wakes the reader when the path changes; called before the request. */
+  /**
+   * `fired`: the paths that changed since the last read. `watch` wakes the reader when the path changes; called before
+   * the request.
+   */
   readonly read: (fired: ReadonlySet<string>, watch: (path: string) => void) => Promise<void>;
 }
 

@@ -46,14 +46,14 @@ export function typedDump(type: 'eds' | 'ecds' | 'nds') {
   };
 }
 
-type Held = (typeUrl: string) => Iterable<EncodedResource>;
+type ResourcesOfType = (typeUrl: string) => Iterable<EncodedResource>;
 
-function* resourcesOf(typeUrls: readonly string[], held: Held): IterableIterator<LazyJson> {
+function* resourcesOf(typeUrls: readonly string[], held: ResourcesOfType): IterableIterator<LazyJson> {
   for (const typeUrl of typeUrls) yield* mapped(held(typeUrl), ({ body }) => shownInPieces(body));
 }
 
 /** In istiod's order; readers of Envoy's page expect each of them, empty ones too. */
-function adminDumps(held: Held, withEndpoints: boolean): readonly LazyJson[] {
+function adminDumps(held: ResourcesOfType, withEndpoints: boolean): readonly LazyJson[] {
   const list = (type: string, member: string, url: string, one: (resource: EncodedResource) => LazyJson): LazyJson => ({
     '@type': `${ADMIN}${type}`,
     [member]: mapped(held(url), one),

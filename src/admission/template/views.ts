@@ -2,7 +2,8 @@
 // nil-safe, `.InterceptionMode.String` is the name of the enum. What is not there is the zero value of a struct, not an
 // absent member; a text map's missing key is ''.
 //
-// The type of an absent field is not known here, so one zero value stands for all (value.ts, ZERO). Source: Go text/template/exec.go (evalField), protoc-gen-go (getters).
+// The type of an absent field is not known here, so one zero value stands for all (value.ts, ZERO). Source: Go
+// text/template/exec.go (evalField), protoc-gen-go (getters).
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { type Value, Viewed, ZERO } from './value.ts';

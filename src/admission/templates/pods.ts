@@ -1,5 +1,5 @@
-// The templates of this project for proxies beside an application and for gateways. They are used where a cluster has no
-// ConfigMap istio-sidecar-injector; what they give is what the agent of an istio-proxy image needs.
+// The templates of this project for proxies beside an application and for gateways. They are used where a cluster has
+// no ConfigMap istio-sidecar-injector; what they give is what the agent of an istio-proxy image needs.
 
 import { identityEnv, indented, metadataEnv, mounts, pullPolicy, pullSecrets, volumes } from './parts.ts';
 import { context, gid, image, logArgs, metadataWith, readiness, resources, uid, workloadEnv } from './pod-parts.ts';

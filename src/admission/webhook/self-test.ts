@@ -1,6 +1,6 @@
-// The source `webhooks/<cluster>`: has the API server asked our validating webhook, and heard its answer? Tried by a dry
-// run of an object that the webhook always refuses. Once it is refused, the webhooks of this revision may fail closed
-// (ca-bundles.ts): before that, a webhook that cannot be reached would block every write of configuration.
+// The source `webhooks/<cluster>`: has the API server asked our validating webhook, and heard its answer? Tried by a
+// dry run of an object that the webhook always refuses. Once it is refused, the webhooks of this revision may fail
+// closed (ca-bundles.ts): before that, a webhook that cannot be reached would block every write of configuration.
 //
 // Passed once is passed for the process; a new process tries again. Nothing that is served waits for it.
 // Source: Istio pkg/webhooks/validation/controller/controller.go (isDryRunOfInvalidConfigRejected).

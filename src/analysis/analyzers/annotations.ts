@@ -1,8 +1,8 @@
-// Annotations of Istio on Kubernetes objects: unknown ones, deprecated ones, ones on the wrong kind of object, and values
-// that the injector would refuse.
+// Annotations of Istio on Kubernetes objects: unknown ones, deprecated ones, ones on the wrong kind of object, and
+// values that the injector would refuse.
 //
-// Source: Istio pkg/config/analysis/analyzers/annotations/annotations.go, maturity/maturity.go, pkg/kube/inject/validate.go
-// (AnnotationValidation). The problem of a value is told in our words.
+// Source: Istio pkg/config/analysis/analyzers/annotations/annotations.go, maturity/maturity.go,
+// pkg/kube/inject/validate.go (AnnotationValidation). The problem of a value is told in our words.
 
 import type { Analyzer } from '../analyzer.ts';
 import { isIstioAnnotation, istioAnnotations, SET_BY_ISTIO } from '../annotation-table.ts';

@@ -1,5 +1,5 @@
-// Patches of EnvoyFilters whose operation depends on the order of filters without a priority, or does not fit what it is
-// applied to.
+// Patches of EnvoyFilters whose operation depends on the order of filters without a priority, or does not fit what it
+// is applied to.
 //
 // A patch that has a proxyVersion before it, for a filter of the same name, gets the message that says so.
 // Source: Istio pkg/config/analysis/analyzers/envoyfilter/envoyfilter.go.

@@ -1,5 +1,6 @@
 // CustomResourceDefinitions of the Gateway API that are older than Istio reads: objects of these kinds are passed over.
-// Source: Istio pkg/config/analysis/analyzers/k8sgateway/crdversion.go, pkg/config/schema/gatewayapi/minimumversions.go.
+// Source: Istio pkg/config/analysis/analyzers/k8sgateway/crdversion.go,
+// pkg/config/schema/gatewayapi/minimumversions.go.
 
 import type { Analyzer } from '../analyzer.ts';
 import { gatewayAPICRDVersionBelowMinimum } from '../ist-0146-0176.ts';

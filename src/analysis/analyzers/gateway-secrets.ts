@@ -1,8 +1,8 @@
 // Secrets that Gateways name: do they exist where the gateway's pods run, and do they hold a certificate and key that
 // can be used now?
 //
-// Source: Istio pkg/config/analysis/analyzers/gateway/secret.go, pilot/pkg/credentials/kube/secrets.go (ExtractCertInfo),
-// pilot/pkg/xds/sds.go (ValidateCertificate).
+// Source: Istio pkg/config/analysis/analyzers/gateway/secret.go, pilot/pkg/credentials/kube/secrets.go
+// (ExtractCertInfo), pilot/pkg/xds/sds.go (ValidateCertificate).
 
 import { bytesOfBase64 } from '../../core/base/base64.ts';
 import { isObject, type JsonObject } from '../../core/base/json.ts';

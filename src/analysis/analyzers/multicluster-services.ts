@@ -1,7 +1,7 @@
 // Services of one name that differ between clusters: headless in one, other types or ports in another.
 //
-// Source: Istio pkg/config/analysis/analyzers/multicluster/service.go. istioctl compares with whichever cluster a Go map
-// gives first; here it is the first in alphabetical order.
+// Source: Istio pkg/config/analysis/analyzers/multicluster/service.go. istioctl compares with whichever cluster a Go
+// map gives first; here it is the first in alphabetical order.
 
 import { canonicalJson, type Json } from '../../core/base/json.ts';
 import { compareText } from '../../core/model/object.ts';

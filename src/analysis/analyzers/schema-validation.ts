@@ -1,7 +1,7 @@
 // Objects that are refused: by their schema, by the rules of their kind, or by the state that judged them.
 //
-// Source: Istio pkg/config/analysis/analyzers/schema/validation.go. The rules are those by which this control plane accepts
-// objects (src/core/kinds), so analysis and serving cannot disagree; the reasons are in our words.
+// Source: Istio pkg/config/analysis/analyzers/schema/validation.go. The rules are those by which this control plane
+// accepts objects (src/core/kinds), so analysis and serving cannot disagree; the reasons are in our words.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { showProblem } from '../../core/base/problem.ts';

@@ -1,5 +1,5 @@
-// Sidecars: a selector that selects no pod, two that select one pod, two without a selector in a namespace, and Sidecars
-// over workloads that have none because they are in ambient mode.
+// Sidecars: a selector that selects no pod, two that select one pod, two without a selector in a namespace, and
+// Sidecars over workloads that have none because they are in ambient mode.
 // Source: Istio pkg/config/analysis/analyzers/sidecar/selector.go.
 
 import { selects } from '../../core/base/labels.ts';

@@ -23,7 +23,7 @@ import {
 import { pushRequest, type Reason } from '../push-request.ts';
 import type { State } from '../state.ts';
 import { filtersDiffer, refilter } from './in-force.ts';
-import type { Step } from './step.ts';
+import type { Reduced } from './reduced.ts';
 
 /** A source's value; `null` when the source is gone. */
 interface LayerValue {
@@ -58,12 +58,12 @@ const meshNetworks: Reading<State['networks']['effective']> = {
   keep: (old, now) => keepIdentity(old, { networks: keepIdentity(old.networks, now.networks) }),
 };
 
-export function meshConfigHandler(state: State, event: Event & { readonly kind: 'MeshConfig' }): Step {
+export function meshConfigHandler(state: State, event: Event & { readonly kind: 'MeshConfig' }): Reduced {
   const [mesh, effects] = applyValue(meshConfig, state.mesh, event);
   return [refiltered(state, { ...state, mesh }), effects];
 }
 
-export function meshNetworksHandler(state: State, event: Event & { readonly kind: 'MeshNetworks' }): Step {
+export function meshNetworksHandler(state: State, event: Event & { readonly kind: 'MeshNetworks' }): Reduced {
   const [networks, effects] = applyValue(meshNetworks, state.networks, event);
   return [{ ...state, networks }, effects];
 }

@@ -16,7 +16,7 @@ import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
-import type { Step } from './step.ts';
+import type { Reduced } from './reduced.ts';
 
 const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
 
@@ -29,7 +29,7 @@ type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
 
 /** `ask`: call the handler of the kind for a push request; the state is the same either way. */
-export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
+export function applyObject(state: State, event: AddEvent, ask: boolean): Reduced {
   const outcome = decodeRecord(key => state.records.get(key), event);
   if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
   const { record, definition, before } = outcome;
@@ -50,7 +50,7 @@ export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
   return settle(next, definition, record.key, event.seq, effects, ask);
 }
 
-export function removeObject(state: State, event: DeleteEvent, ask: boolean): Step {
+export function removeObject(state: State, event: DeleteEvent, ask: boolean): Reduced {
   const definition = definitionOf(event.ref.apiVersion, event.ref.kind);
   if (definition === undefined) return [state, []];
   const key = keyOfRef(definition, event);
@@ -71,7 +71,7 @@ function settle(
   seq: number,
   effects: readonly Effect[],
   ask: boolean,
-): Step {
+): Reduced {
   const settled = inForce(state, definition, key);
   if (settled === undefined) return [state, effects];
   const { next, before, after } = settled;

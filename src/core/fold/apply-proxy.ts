@@ -7,9 +7,9 @@ import { type ProxyRecord, parseNode, type Subscription } from '../model/proxy.t
 import { pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import { isSorted, type NameLists, withoutUses, withUse } from './name-lists.ts';
-import type { Step } from './step.ts';
+import type { Reduced } from './reduced.ts';
 
-export function connectProxy(state: State, event: Event & { readonly kind: 'ProxyConnected' }): Step {
+export function connectProxy(state: State, event: Event & { readonly kind: 'ProxyConnected' }): Reduced {
   const facets = facetsOf(state.settings, event.node);
   if ('error' in facets) return [state, []];
   const record: ProxyRecord = {
@@ -39,7 +39,7 @@ export function facetsOf(settings: Settings, node: JsonObject): ReturnType<typeo
   return target === undefined ? facets : { ...facets, clusterId: target };
 }
 
-export function subscribeProxy(state: State, event: Event & { readonly kind: 'ProxySubscribed' }): Step {
+export function subscribeProxy(state: State, event: Event & { readonly kind: 'ProxySubscribed' }): Reduced {
   const proxy = state.proxies.get(event.connection);
   if (proxy === undefined) return [state, []];
   const old = proxy.subscriptions[event.typeUrl];
@@ -93,7 +93,7 @@ function namesAfter(
  * A value is named by its digest, so the first one stays. Proxies that named it before it was there, as in a journal
  * whose facts came in another order, have their extensions from now on.
  */
-export function internValue(state: State, event: Event & { readonly kind: 'Interned' }): Step {
+export function internValue(state: State, event: Event & { readonly kind: 'Interned' }): Reduced {
   if (state.interned.has(event.digest)) return [state, []];
   const known: State = { ...state, interned: state.interned.with(event.digest, event.value) };
   const waiting = [...state.proxies.entries()].filter(([, proxy]) => proxy.extensionsDigest === event.digest);
@@ -104,7 +104,7 @@ export function internValue(state: State, event: Event & { readonly kind: 'Inter
   return [{ ...known, proxies }, [{ kind: 'Push', request }]];
 }
 
-export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Step {
+export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Reduced {
   const proxy = state.proxies.get(event.connection);
   if (proxy === undefined) return [state, []];
   const nack = { at: event.seq, message: event.message };
@@ -112,7 +112,7 @@ export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNa
   return [{ ...state, proxies: state.proxies.with(event.connection, changed) }, []];
 }
 
-export function disconnectProxy(state: State, event: Event & { readonly kind: 'ProxyDisconnected' }): Step {
+export function disconnectProxy(state: State, event: Event & { readonly kind: 'ProxyDisconnected' }): Reduced {
   const nameLists = withoutUses(state.nameLists, listsOf(state.proxies.get(event.connection)));
   return [{ ...state, nameLists, proxies: state.proxies.without(event.connection) }, []];
 }

@@ -1,6 +1,6 @@
 // A sink that keeps what it is told, and what that comes to.
 
-import type { Held, Sink } from '../../../src/adapters/adapter.ts';
+import type { SourcePart, Sink } from '../../../src/adapters/adapter.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
 import type { KindName } from '../../../src/core/model/kind.ts';
@@ -29,9 +29,9 @@ export class RecordingSink implements Sink {
   }
 
   /** What a journal would have before the start. */
-  held: (what: Held) => boolean = () => false;
+  held: (what: SourcePart) => boolean = () => false;
 
-  holds(what: Held): boolean {
+  holds(what: SourcePart): boolean {
     return this.held(what);
   }
 

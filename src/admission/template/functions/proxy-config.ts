@@ -5,7 +5,9 @@
 import { isObject, type Json, type JsonObject } from '../../../core/base/json.ts';
 import { goJson } from '../go-json.ts';
 
-/** What Istio pkg/config/mesh/mesh.go (DefaultProxyConfig) sets, of the fields that are left out where they equal it. */
+/**
+ * What Istio pkg/config/mesh/mesh.go (DefaultProxyConfig) sets, of the fields that are left out where they equal it.
+ */
 const DEFAULTS: JsonObject = {
   configPath: './etc/istio/proxy',
   binaryPath: '/usr/local/bin/envoy',

@@ -9,7 +9,7 @@ import {
   restoreMesh,
   restoreNetworks,
 } from '../../../../src/core/fold/apply-mesh.ts';
-import type { Step } from '../../../../src/core/fold/step.ts';
+import type { Reduced } from '../../../../src/core/fold/reduced.ts';
 import type { MeshConfig } from '../../../../src/core/mesh/effective.ts';
 import { mergeMeshConfig, meshConfigOf, meshNetworksOf } from '../../../../src/core/mesh/mesh-config.ts';
 import { defaultMeshConfig } from '../../../../src/core/mesh/mesh-defaults.ts';
@@ -153,7 +153,7 @@ describe('mesh configuration is refused', () => {
 });
 
 describe('a fact about the mesh', () => {
-  const said = (state: State, seq: number, value: Json): Step => {
+  const said = (state: State, seq: number, value: Json): Reduced => {
     const event: Event & { readonly kind: 'MeshConfig' } = {
       seq,
       time: 0,
@@ -213,7 +213,7 @@ describe('a fact about the mesh', () => {
     expect(restoreNetworks(emptyState, { kind: 'MeshNetworks', at: 0 }).networks).toEqual(emptyState.networks);
   });
   test('keeps the identity of unchanged networks', () => {
-    const networks = (seq: number, state: State, value: Json): Step =>
+    const networks = (seq: number, state: State, value: Json): Reduced =>
       meshNetworksHandler(state, { seq, time: 0, source: 'file/k', kind: 'MeshNetworks', value });
     const east = { endpoints: [{ fromRegistry: 'east' }] };
     const [before] = networks(1, emptyState, { networks: { east } });

@@ -3,4 +3,4 @@
 import type { Effect } from '../effect.ts';
 import type { State } from '../state.ts';
 
-export type Step = readonly [State, readonly Effect[]];
+export type Reduced = readonly [State, readonly Effect[]];
