@@ -26,7 +26,7 @@ export interface ConfigDump {
   readonly proxy: string;
   readonly configs: readonly { readonly typeUrl: string; readonly resources: readonly DumpedResource[] }[];
   /** The user's objects behind translated ones that these resources name. */
-  readonly translations?: Translations;
+  readonly translations?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** `types`: only of these; default: of all. */

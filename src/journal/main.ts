@@ -34,6 +34,7 @@ export { type ExportOptions, exportJournal } from './export.ts';
 export { type FaultPlace, JournalFault, type JournalFaultCode } from './fault.ts';
 export { type ImportOptions, importJournal } from './import.ts';
 export type {
+  Carried,
   ChainPoint,
   Clock,
   CompactOptions,

@@ -1,5 +1,5 @@
-// The text of an entry of the world log: a line that says who wrote it, when and on top of what, then one line a fact as
-// the journal seals it.
+// The text of an entry of the world log: a line that says who wrote it, when and on top of what, then one line a fact
+// as the journal seals it.
 //
 // Each entry names the chain before it, so a follower notices a log that was cut, replaced or written by another
 // history at the first entry that does not fit. The chain covers the text as it is stored, never a text made again.

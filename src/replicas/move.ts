@@ -24,7 +24,9 @@ export class MoveFault extends Error {
   override readonly name = 'MoveFault';
 }
 
-/** Writes a log that has no entry yet. Resolves with the number of its facts. Rejects with a MoveFault or JournalFault. */
+/**
+ * Writes a log that has no entry yet. Resolves with the number of its facts. Rejects with a MoveFault or JournalFault.
+ */
 export async function moveIntoLog(
   journal: Journal,
   log: WorldLog,

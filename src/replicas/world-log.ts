@@ -46,7 +46,9 @@ export interface WorldLog {
   at(position: number): Promise<LogEntry | undefined>;
   /** The position of the last entry, 0 in an empty log. Rejects if the log cannot be reached. */
   last(): Promise<number>;
-  /** Every entry after a position, now and in future, also after the log was out of reach. Resolves `stop` when silent. */
+  /**
+   * Every entry after a position, now and in future, also after the log was out of reach. Resolves `stop` when silent.
+   */
   follow(after: number, events: FollowEvents): { stop(): Promise<void> };
 }
 
