@@ -2,7 +2,15 @@
 // a proxy holds. Nothing inside src imports this file (`.dependency-cruiser.cjs`). What the entries name is the public
 // API: docs/api/report.txt shows it in full, and what is not in there may change at any release.
 
-export type { Adapter, AdapterLog, SourcePart, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapters/adapter.ts';
+export type {
+  Adapter,
+  AdapterLog,
+  ObjectPlace,
+  Sink,
+  SourcePart,
+  SourceStatus,
+  Unreadable,
+} from './adapters/adapter.ts';
 export type { DnsAnswer, Resolve } from './adapters/dns/resolver.ts';
 export type { Fetch, Fetched } from './adapters/jwks/fetch.ts';
 export type { ClusterConfigStore, ClusterWritten } from './adapters/kube/write/cluster-config-store.ts';

@@ -3,7 +3,7 @@
 // hold what the source holds, which is also what an adapter holds that starts now. Each check returns its findings, so
 // that a canary can tell them apart.
 
-import type { Adapter, SourcePart, Sink } from '../adapters/adapter.ts';
+import type { Adapter, Sink, SourcePart } from '../adapters/adapter.ts';
 import { canonicalJson, type Json, jsonEqual } from '../core/base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';

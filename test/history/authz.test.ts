@@ -203,7 +203,7 @@ spec:
     expect(out).not.toMatch(/connections without HTTP on port 5432/);
   });
 
-  test('nothing, where policies say the same', async () => {
+  test('nothing, where equal policies replace each other', async () => {
     expect((await diff('old.yaml', 'old.yaml', '--fail-on', 'access')).code).toBe(0);
   });
 });

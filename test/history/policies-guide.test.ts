@@ -26,6 +26,6 @@ test.each(commands)('%s', async line => {
   else expect([code, out.split(':')[0]]).toEqual([answer === 'yes' ? 0 : 1, answer]);
 });
 
-test('there are commands to run', () => {
+test('the guide has commands', () => {
   expect(commands.length).toBeGreaterThan(5);
 });

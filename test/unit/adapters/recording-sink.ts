@@ -1,6 +1,6 @@
 // A sink that keeps what it is told, and what that comes to.
 
-import type { SourcePart, Sink } from '../../../src/adapters/adapter.ts';
+import type { Sink, SourcePart } from '../../../src/adapters/adapter.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
 import type { KindName } from '../../../src/core/model/kind.ts';

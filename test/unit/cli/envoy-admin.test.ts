@@ -130,7 +130,7 @@ describe("Envoy's admin page", () => {
     ]);
   });
 
-  it('that is none, or not there, is told', async () => {
+  it('is an error that names the address if it does not answer, or answers as another program', async () => {
     const other = await admin(() => [200, 'hello']);
     await expect(askEnvoy(other)).rejects.toThrow(/did not answer with a config dump: is it Envoy/);
     const refusing = await admin(() => [404, 'no such page']);

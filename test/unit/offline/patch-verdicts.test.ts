@@ -17,7 +17,7 @@ const outbound = { context: 'SIDECAR_OUTBOUND' };
 const named = (name: string): JsonObject => ({ listener: { filterChain: { filter: { name } } } });
 
 describe('an entry of an EnvoyFilter', () => {
-  it('that acts is not mentioned', () => {
+  it('that changes something has no verdict', () => {
     expect(
       toldOf(entry('HTTP_FILTER', 'INSERT_BEFORE', luaFilter('l'), httpFilter('envoy.filters.http.router'))),
     ).toEqual([]);

@@ -181,7 +181,7 @@ describe('handshakes', () => {
   const mutual = { requireClientCertificate: { value: true } };
   const request = { authority: 'a' };
   it.each([
-    ['what is said inside is served', {}, { tls: {}, http: request }, '100% a@10.9.0.1:80'],
+    ['the request inside is served', {}, { tls: {}, http: request }, '100% a@10.9.0.1:80'],
     ['plaintext to TLS is closed', {}, { http: request }, '100% closed'],
     ['no certificate where one is demanded', mutual, { tls: {}, http: request }, '100% closed'],
     [

@@ -152,7 +152,7 @@ describe('a remote cluster', () => {
     expect(world.state.objects.VirtualService.size).toBe(0);
   });
 
-  it('goes with its Secret in one batch, and with the label', async () => {
+  it('is removed in one batch when its Secret is deleted or loses the label', async () => {
     const { time, world, server, put, drop, statuses, observed } = bench();
     server('one').set(service('web'));
     server('one').set(slice('web'));
@@ -178,7 +178,7 @@ describe('a remote cluster', () => {
     ]);
   });
 
-  it('that comes again at once is listed after its objects have gone', async () => {
+  it('that is added again at once is listed after its objects are deleted', async () => {
     const { time, world, server, put, drop } = bench();
     server('one').set(slice('web'));
     await put(east('one'));
@@ -237,7 +237,7 @@ describe('a rotated credential', () => {
     expect(world.pushes).toEqual(noPush);
   });
 
-  it('that does not work leaves the connection in use, and what changes there is seen', async () => {
+  it('that does not work leaves the old connection in use, which goes on reporting changes', async () => {
     const { time, world, server, put, set, statuses } = bench();
     server('one').set(slice('web'));
     server('two').down = true;
@@ -257,7 +257,7 @@ describe('a rotated credential', () => {
     expect(world.endpoints).toEqual([]);
   });
 
-  it('that is refused leaves the connection in use', async () => {
+  it('that is refused leaves the old connection in use', async () => {
     const { time, world, server, put, set, logged } = bench();
     server('one').set(slice('web'));
     await put(east('one'));
@@ -307,7 +307,7 @@ describe('a right to Secrets of an account of a remote cluster', () => {
       spec,
     ]);
 
-  it('is what its own API server says, also by another connection, and goes with the cluster', async () => {
+  it('is decided by its own API server, survives a new connection, and ends with the cluster', async () => {
     const { time, world, granting, put, drop } = bench();
     granting.add('one');
     await put(east('one'));

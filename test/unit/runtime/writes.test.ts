@@ -30,11 +30,11 @@ async function opened(writes: AdapterOptions['writes']): Promise<readonly [boole
 }
 
 describe('a process with an API server', () => {
-  it('has neither a writer nor a store to write to if it is to read only', async () => {
+  it('has neither a writer nor a writable store if it is read-only', async () => {
     expect(await opened(undefined)).toEqual([false, 0]);
   });
 
-  it('has both otherwise', async () => {
+  it('has both if it may write', async () => {
     expect(await opened({ identity: 'pod-1', isElectionEnabled: true })).toEqual([true, 1]);
   });
 });

@@ -214,7 +214,7 @@ export class Elector {
   #lose(election: Election, lock: Lock, why: string): void {
     if (lock.renewedAt === undefined) return;
     lock.renewedAt = undefined;
-    this.#options.log('warn', `${election}: this process leads no more: ${why}`);
+    this.#options.log('warn', `${election}: this process no longer leads: ${why}`);
     this.#options.changed(election, false);
   }
 

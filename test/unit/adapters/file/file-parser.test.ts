@@ -98,7 +98,7 @@ describe('parsing in place', () => {
 });
 
 describe('a Helm template', () => {
-  it('is told in one sentence instead of one for each line', () => {
+  it('is reported once, not for each line', () => {
     const text =
       'apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n  {{- with .x }}\n  labels: {{ . }}\n  {{- end }}\n';
     const { malformed, objects } = parseFile('t.yaml', Buffer.from(text));

@@ -80,7 +80,7 @@ describe('a lock', () => {
     expect(claim(own, NOW, NOW, me, '')).toMatchObject({ leaderTransitions: 3, acquireTime: record.acquireTime });
   });
 
-  it('expires by the own clock since it changed, whatever times it holds', () => {
+  it('expires by the clock of this process since it changed, whatever times it holds', () => {
     const old = { ...record, renewTime: 0 };
     expect(claim(old, NOW - 29 * SECOND, NOW, me, '')).toBeUndefined();
     expect(claim(old, NOW - 30 * SECOND, NOW, me, '')).toBeDefined();

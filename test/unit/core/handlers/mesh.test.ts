@@ -97,7 +97,7 @@ describe('settings of the process', () => {
     kind: 'Engine',
     settings: settingsToJson({ ...defaultSettings, ...rest }),
   });
-  rows([['they are said: everything', [], tells(engine({}), 'runtime'), 'full forced global']]);
+  rows([['are a full push', [], tells(engine({}), 'runtime'), 'full forced global']]);
   test('keep their identity if they are equal', () => {
     const state = world([]);
     expect(step(state, { ...engine({}), source: 'runtime' }).state.settings).toBe(state.settings);
@@ -157,7 +157,7 @@ describe('facts about proxies push nothing', () => {
     expect(tells({ ...told, value: [] } as Fact)(state).state.interned).toBe(state.interned);
     expect(tells(told)(connected).effects).toEqual([]);
   });
-  test('what proved an identity is kept with the proxy', () => {
+  test('but keep the proof of its identity with the proxy', () => {
     const proof = { method: 'certificate', fingerprint: 'f' } as never;
     const { state } = step(world([]), { ...connection('a', 'Kubernetes'), proof } as never);
     expect(state.proxies.get('a-1')?.proof).toEqual(proof);

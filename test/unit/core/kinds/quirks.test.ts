@@ -182,7 +182,7 @@ describe('Istio does not validate', () => {
     expect(routed({ mirror: { host: 'a' }, mirror_percent: 5, mirrorPercent: 6 })).toEqual([]);
   });
 
-  test('what a rule that delegates would answer: its delegate may use it', () => {
+  test('the answer of a rule that delegates, since its delegate may use it', () => {
     const root = { delegate: { name: 'd' }, directResponse: { status: 404 }, route: [] };
     expect(problemsOf(withSpec('VirtualService', { hosts: ['a'], http: [root] }))).toEqual([]);
   });

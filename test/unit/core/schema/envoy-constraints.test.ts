@@ -77,7 +77,7 @@ describe('a constraint of Envoy', () => {
     expect(told(type, message)).toEqual([]);
   });
 
-  it('is told ten times at most', () => {
+  it('is reported ten times at most', () => {
     expect(told(ROUTE, { virtualHosts: Array.from({ length: 1_000 }, () => ({ name: 'a' })) })).toHaveLength(10);
   });
 });

@@ -40,7 +40,7 @@ describe('the references of Istio kinds include', () => {
       ],
       [],
     ],
-    ['where no workload is known nothing is said', [of('PeerAuthentication', { selector })], []],
+    ['nothing while no workload is known', [of('PeerAuthentication', { selector })], []],
     ['ProxyConfig', [podX, of('ProxyConfig', { selector })], [`spec.selector: ${missing}`]],
     [
       'EnvoyFilter',
@@ -185,7 +185,7 @@ describe('the references of Istio kinds include', () => {
       [serviceAccount('b'), of('WorkloadGroup', { template: { serviceAccount: 'robot' } })],
       ['spec.template.serviceAccount: ServiceAccount/prod/robot'],
     ],
-    ['where no account is known nothing is said', [of('WorkloadGroup', { template: { serviceAccount: 'robot' } })], []],
+    ['nothing while no account is known', [of('WorkloadGroup', { template: { serviceAccount: 'robot' } })], []],
   ])('%s', (_, objects, expected) => {
     const found = ask(world(objects), danglingReferences, '');
     expect(found.map(one => `${one.path}: ${one.missing}`)).toEqual(expected);

@@ -20,7 +20,7 @@ const changedBy = (match: JsonObject): readonly string[] =>
   );
 
 describe('a patch of clusters', () => {
-  it('goes by the name alone if one is given', () => {
+  it('matches the name alone if one is given', () => {
     expect(changedBy({ cluster: { name: SHOP, portNumber: 1, service: 'x' } })).toEqual([SHOP]);
   });
 
@@ -79,7 +79,7 @@ describe('a merge into a cluster', () => {
     ]);
   });
 
-  it('of a transport socket goes into the choice of that name, and the rest of the patch has no effect', () => {
+  it('of a transport socket is merged into the match of that name, and the rest of the patch has no effect', () => {
     const socket = (name: string): JsonObject => ({
       transport_socket: { name, typed_config: { '@type': TLS, sni: 'patched' } },
       alt_stat_name: 'lost',

@@ -78,13 +78,13 @@ describe('a patch of a route configuration', () => {
   const merge = (match: JsonObject, context?: string): JsonObject =>
     entry('ROUTE_CONFIGURATION', 'MERGE', { request_headers_to_remove: ['x-a'] }, of(match, context));
 
-  it('of a sidecar goes by the port of its name', () => {
+  it('of a sidecar matches the port in its name', () => {
     expect(merged(routes('8080', merge({ portNumber: 8080 })))).toBe(true);
     expect(merged(routes('8080', merge({ portNumber: 80 })))).toBe(false);
     expect(merged(routes('shop.prod.svc.cluster.local:8080', merge({ portNumber: 8080 })))).toBe(false);
   });
 
-  it('of an inbound chain goes by the target port', () => {
+  it('of an inbound chain matches the target port', () => {
     const inbound = merge({ portNumber: 8000 }, 'SIDECAR_INBOUND');
     const chains = patchScene([envoyFilter('one', [inbound])]).chains('app', 'virtualInbound');
     const chain = chains.find(({ filterChainMatch }) => filterChainMatch?.destinationPort?.value === 8000);
@@ -133,7 +133,7 @@ describe('a patch of the routes of a gateway', () => {
     return scene.route('gw', name).requestHeadersToRemove !== undefined;
   }
 
-  it('goes by the port of the server, also of a configuration without servers', () => {
+  it('matches the port of the server, also in a configuration without servers', () => {
     expect(patched('http.80', { portNumber: 80 })).toBe(true);
     expect(patched('http.80', { portNumber: 8080 })).toBe(false);
     expect(patched('http.9999', { portNumber: 9999 })).toBe(true);
