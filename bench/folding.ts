@@ -1,5 +1,6 @@
-// How fast events are folded at growing numbers of objects: from a journal file to the state, from memory to the state, and one by one with
-// the effects of each. And how fast facts are appended. CPU time of all threads, the least of several rounds; memory of an object.
+// How fast events are folded at growing numbers of objects: from a journal file to the state, from memory to the state,
+// and one by one with the effects of each. And how fast facts are appended. CPU time of all threads, the least of
+// several rounds; memory of an object.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,9 +33,10 @@ const SIZES = [1_000, 10_000, 100_000] as const;
 const CHANGES_PER_OBJECT = 2;
 const CHANGES_ONE_BY_ONE = 20_000;
 /**
- * A round folds a small mesh as often as makes it as many events as of the largest: garbage is collected now and then, so the least of many short
- * rounds would be one without, which a long round never is. And each time a copy of its events, so that at every size as much memory is read for
- * the first time: two thousand events that come a hundred times would stay in the processor's caches.
+ * A round folds a small mesh as often as makes it as many events as of the largest: garbage is collected now and then,
+ * so the least of many short rounds would be one without, which a long round never is. And each time a copy of its
+ * events, so that at every size as much memory is read for the first time: two thousand events that come a hundred
+ * times would stay in the processor's caches.
  */
 const OBJECTS_OF_A_ROUND = Math.max(...SIZES);
 /** They are long. */
@@ -49,7 +51,7 @@ export function numbered(facts: readonly Unrecorded[], from = 0): readonly Event
   return facts.map((fact, i) => ({ ...fact, seq: from + i + 1, time: 1_750_000_000_000 + i }));
 }
 
-/** Throws if an event cannot be folded: a benchmark of failures says nothing. */
+/** Throws if an event cannot be folded: a benchmark of failures has no meaning. */
 export function foldAll(events: readonly Event[], from: State = emptyState): State {
   let state = from;
   for (const event of events) {
@@ -69,7 +71,10 @@ function restored(events: readonly Event[], from: State = emptyState): State {
   return restoring.finish();
 }
 
-/** Rates at each size, and how often an event costs at the largest what it costs at the smallest: log n allows ln(largest) / ln(smallest). */
+/**
+ * Rates at each size, and how often an event costs at the largest what it costs at the smallest: log n allows
+ * ln(largest) / ln(smallest).
+ */
 export async function foldFigures(sizes: readonly number[] = SIZES): Promise<Figures> {
   const figures: Record<string, Figure> = {};
   const rates = new Map<string, number[]>();
@@ -179,7 +184,10 @@ async function withJournal<T>(facts: readonly Unrecorded[], use: (journal: Journ
   }
 }
 
-/** One caller that waits for each batch before the next: the slowest way to use a journal. By the clock, and in CPU time of both threads. */
+/**
+ * One caller that waits for each batch before the next: the slowest way to use a journal. By the clock, and in CPU time
+ * of both threads.
+ */
 export async function appendFigures(): Promise<Figures> {
   const figures: Record<string, Figure> = {};
   for (const durability of ['full', 'normal'] as const) {

@@ -1,5 +1,5 @@
-// The running system that a sample is recorded from: a real control plane on a folder of files, with proxies on real streams. Only the clock is
-// a stage clock: a day passes in a minute, and always the same day.
+// The running system that a sample is recorded from: a real control plane on a folder of files, with proxies on real
+// streams. Only the clock is a stage clock: a day passes in a minute, and always the same day.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ export class Stage {
     mkdirSync(CONFIG);
   }
 
-  /** The time of the day that an object is said to have been changed at. */
+  /** The time of day of the recorded change of an object. */
   now(): string {
     return new Date(Math.floor(this.#now() / 1_000) * 1_000).toISOString().replace('.000Z', 'Z');
   }

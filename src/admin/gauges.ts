@@ -25,7 +25,7 @@ function ofSources({ metrics, sources }: DebugParts): void {
   );
   metrics.gaugeBy(
     'periplus_source_troubles',
-    'What is wrong with a source right now, by number; /debug/sourcesz has the words.',
+    'Number of present problems of a source; /debug/sourcesz has the words.',
     'source',
     bySource(({ troubles }) => troubles.length),
   );

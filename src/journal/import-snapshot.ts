@@ -20,7 +20,7 @@ export class ImportedSnapshot {
     this.#format = format;
   }
 
-  /** What is wrong with the line, if anything. */
+  /** The problem of the line, if it has one. */
   take(line: JsonObject): string | undefined {
     if (typeof line.snapshotHash === 'string') {
       this.whole = this.#hash.digest('hex') === line.snapshotHash;

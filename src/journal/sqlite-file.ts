@@ -147,7 +147,7 @@ function keepPrivate(path: string): void {
     const mode = statSync(path).mode & 0o777;
     if ((mode & OTHERS) !== 0) chmodSync(path, mode & ~OTHERS);
   } catch {
-    // What is wrong with it, opening it says.
+    // Opening the file reports its damage.
   }
 }
 

@@ -1,5 +1,6 @@
-// Against a real kube-apiserver and etcd: `serve` with the rights of deploy/rbac.yaml and nothing more, what changes in the cluster reaches
-// proxies, the same state from files gives the same bytes, and neither death nor forgetfulness of the API server loses or invents anything.
+// Against a real kube-apiserver and etcd: `serve` with the rights of deploy/rbac.yaml and nothing more, what changes in
+// the cluster reaches proxies, the same state from files gives the same bytes, and neither death nor forgetfulness of
+// the API server loses or invents anything.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -246,7 +247,7 @@ describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
     await admin.put(definitionFor(definition, ['v1', 'v1beta1', 'v1alpha3'])).catch(() => undefined);
   });
 
-  /** What is wrong with any of the sources. */
+  /** Problems of any source. */
   const troubles = async (): Promise<readonly string[]> => {
     const sources = JSON.parse((await plane.page('/debug/sourcesz')).text) as readonly SourceReport[];
     return sources.flatMap(source => source.troubles);

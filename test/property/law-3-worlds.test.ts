@@ -1,5 +1,6 @@
-// Law 3 over arbitrary worlds and lives of every kind: whatever the order in which sources speak, what is in force and what proxies hold
-// depends on what was said last of each object, and on nothing else. The canaries are registries that go by the time of arrival.
+// Law 3 over arbitrary worlds and lives of every kind: whatever the order in which sources speak, what is in force and
+// what proxies hold depends on what was said last of each object, and on nothing else. The canaries are registries that
+// go by the time of arrival.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +47,7 @@ const shuffled = (facts: fc.Arbitrary<Facts>): fc.Arbitrary<Shuffled> => fc.tupl
 
 const folded = (facts: Facts): State => run(plain(facts));
 
-/** True if both orders come to the same; `fold` may be a canary's. */
+/** True if both orders give the same state; `fold` may be a canary's. */
 function confluent([facts, order]: Shuffled, see: (state: State) => unknown, fold = folded): boolean {
   const [one, other] = [see(fold(facts)), see(fold(reordered(facts, order)))];
   return JSON.stringify(one) === JSON.stringify(other);

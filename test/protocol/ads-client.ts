@@ -88,7 +88,7 @@ export class AdsClient {
     stream.on('data', () => undefined);
   }
 
-  /** Says nothing more, and goes on listening. */
+  /** Sends nothing more, and goes on listening. */
   finish(): void {
     this.#stream.end();
   }

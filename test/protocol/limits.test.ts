@@ -161,7 +161,7 @@ describe('limits on the wire', () => {
     expect(host.facts('ProxyConnected')).toHaveLength(6);
   });
 
-  test('serves a new proxy at once while thousands of streams say nothing, at a rate and without', async () => {
+  test('serves a new proxy at once while thousands of streams are silent, at a rate and without', async () => {
     for (const newStreamsPerSecond of [5, undefined]) {
       const { host, port } = await rig({ newStreamsPerSecond, newStreamWaitMs: 20_000 });
       await host.set('cds', { a: '1' });
@@ -195,7 +195,7 @@ describe('limits on the wire', () => {
     await until(() => host.facts('ProxyDisconnected').length === 1);
   });
 
-  test('ends a stream that says nothing for as long as one may wait', async () => {
+  test('ends a stream that sends no request within the time to wait for admission', async () => {
     const { port } = await rig({ newStreamWaitMs: 200 });
     expect(await client(port, 'delta').ended()).toMatchObject({ code: 1 });
   });

@@ -1,4 +1,4 @@
-// What a change of one file says: which objects it is about, what became of each, and what is wrong with the file now.
+// The facts of a change of one file: which objects changed, how, and the present problems of the file.
 
 import type { Fact } from '../../core/event.ts';
 import type { KnownFile } from './holdings.ts';

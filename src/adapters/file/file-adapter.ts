@@ -2,10 +2,10 @@
 // them hot.
 //
 // Watching only wakes us and says which file to look at; what changed is found by looking (path, inode, size, times),
-// so rename-over, symlink swaps and lost events come to the same. A file that was moved into place is whole and is read
-// at once; one that is being written to is left alone until it has been quiet for a while. One file's changes are one
-// batch. Nothing is lost to a bad edit: while a file has a document that cannot be read, objects that were in it and
-// are not any more are kept. The same object in two files: the first file by path has it.
+// so rename-over, symlink swaps and lost events have the same result. A file that was moved into place is whole and is
+// read at once; one that is being written to is left alone until it has been quiet for a while. One file's changes are
+// one batch. Nothing is lost to a bad edit: while a file has a document that cannot be read, objects that were in it
+// and are not any more are kept. The same object in two files: the first file by path has it.
 
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -21,7 +21,7 @@ export interface MeshFile {
 
 interface Known {
   readonly stamp: string;
-  /** What is wrong with it, if anything. */
+  /** Its problem, if it has one. */
   readonly malformed?: Fact;
 }
 
@@ -46,7 +46,7 @@ export class MeshFiles {
     this.#disk = disk;
   }
 
-  /** What is wrong with the files, to be said again in a list. */
+  /** Problems of the files, which each list repeats. */
   malformed(): readonly Fact[] {
     return [...this.#known.values()].flatMap(({ malformed }) => malformed ?? []);
   }

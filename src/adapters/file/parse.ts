@@ -1,5 +1,5 @@
-// One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are
-// none.
+// One file's bytes → its objects, each with the line where it begins, and the problems of documents that are no
+// objects.
 //
 // YAML as Kubernetes reads it (core/base/yaml.ts). Never throws; every limit is named. A document with an error never
 // hides the others.

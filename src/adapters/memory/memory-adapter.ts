@@ -1,5 +1,5 @@
 // Configuration from memory: for programs that embed Periplus and know the objects themselves, and for tests. What is
-// set before the start is listed then; later changes are said as they come, in order.
+// set before the start is listed then; later changes are submitted in order.
 
 import type { Fact, RawObject } from '../../core/event.ts';
 import { rawRef } from '../../core/fold/novelty.ts';

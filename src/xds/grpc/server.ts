@@ -189,7 +189,7 @@ export class XdsServer {
       gone: () => call.cancelled || call.destroyed,
     };
     const proving = authenticate && this.#hub.prove(transport, client, () => authenticate(peerOf(call)));
-    // A stream that says nothing takes no turn from those that do.
+    // A silent stream takes no turn from others.
     const silent = host.clock.after(limits.newStreamWaitMs, () => {
       transport.end('DEADLINE_EXCEEDED', 'the stream was opened and no request followed');
     });

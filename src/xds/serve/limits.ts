@@ -62,7 +62,7 @@ export function xdsLimits(env: Readonly<Record<string, string | undefined>>): Xd
     ...defaults,
     streamsMax: positive('ISTIO_GPRC_MAXSTREAMS', defaults.streamsMax),
     requestBytesMax: positive('ISTIO_GPRC_MAXRECVMSGSIZE', defaults.requestBytesMax),
-    // 0 is istiod's default, and says nothing.
+    // 0 is istiod's default, and means no limit.
     newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', 0) || undefined,
     keepaliveMs: durationMs(env.GRPC_KEEPALIVE_INTERVAL ?? '') ?? defaults.keepaliveMs,
     keepaliveTimeoutMs: durationMs(env.GRPC_KEEPALIVE_TIMEOUT ?? '') ?? defaults.keepaliveTimeoutMs,

@@ -1,6 +1,7 @@
-// Asks what a file of questions says, a list of {destination, sni, request, times}, and prints what came of each as JSON: for each question a list
-// of `forwarded ADDRESS:PORT AUTHORITY PATH`, `answered STATUS LOCATION`, `closed`. A request inside of TLS is made where somebody shakes hands;
-// where the first bytes have gone through, that is the answer.
+// Asks what a file of questions says, a list of {destination, sni, request, times}, and prints the outcome of each as
+// JSON: for each question a list of `forwarded ADDRESS:PORT AUTHORITY PATH`, `answered STATUS LOCATION`, `closed`. A
+// request inside of TLS is made where somebody shakes hands; where the first bytes have gone through, that is the
+// answer.
 
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';

@@ -1,5 +1,5 @@
-// Where a client asks an Envoy, and every address behind it answers: network namespaces that touch nothing of the machine's own network.
-// Need root, Linux, iproute2 and iptables.
+// Where a client asks an Envoy, and every address behind it answers: network namespaces that touch nothing of the
+// machine's own network. Need root, Linux, iproute2 and iptables.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -90,8 +90,8 @@ async function redirect(space: Space, to: string, port: number): Promise<void> {
 }
 
 /**
- * A workload of this address and ports behind its sidecar, clients of every private address, and external authorizers: policy-client.mjs plays the
- * latter two.
+ * A workload of this address and ports behind its sidecar, clients of every private address, and external authorizers:
+ * policy-client.mjs plays the latter two.
  */
 export async function beforeWorkload(address: string, ports: readonly number[]): Promise<Place> {
   const space = await Space.make();
@@ -116,13 +116,16 @@ export async function besideSidecar(): Promise<Place> {
   };
 }
 
-/** The client and a gateway in one namespace, which has the gateway's address and ports for itself; all that answers in another. */
+/**
+ * The client and a gateway in one namespace, which has the gateway's address and ports for itself; all that answers in
+ * another.
+ */
 export async function atGateway(address: string): Promise<Place> {
   const [near, far] = [await Space.make(), await Space.make()];
   await near.run(['ip', 'link', 'add', 'out', 'type', 'veth', 'peer', 'name', 'in', 'netns', String(far.pid)]);
   const ways = RANGES.map(range => `ip route add ${range} via ${FAR}`);
   const setUp = [`ip address add ${NEAR}/30 dev out`, 'ip link set out up', `ip address add ${address}/32 dev lo`];
-  // Who asks for what is not there, such as a DNS server, is told so every time.
+  // A request to a missing server, such as one for DNS, fails every time.
   const prompt = 'echo 0 > /proc/sys/net/ipv4/icmp_ratelimit';
   await far.run(['sh', '-ec', `ip address add ${FAR}/30 dev in; ip link set in up; ${prompt}`]);
   await near.run(['sh', '-ec', [...setUp, ...ways].join('; ')]);

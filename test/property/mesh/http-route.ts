@@ -1,5 +1,6 @@
-// What a VirtualService's HTTP rules say of a request: the first that matches decides, then its faults, redirects and rewrites, then the destination, its
-// subset and its endpoints. Written from the descriptions of VirtualService, DestinationRule and ServiceEntry, not from the generators.
+// What a VirtualService's HTTP rules say of a request: the first that matches decides, then its faults, redirects and
+// rewrites, then the destination, its subset and its endpoints. Written from the descriptions of VirtualService,
+// DestinationRule and ServiceEntry, not from the generators.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import type { HttpRequest } from '../../../src/oracle/question.ts';
@@ -39,7 +40,7 @@ export interface Mesh {
   /** Those that requests can be sent to. */
   readonly known: readonly Service[];
   readonly scope: Scope;
-  /** Hosts of whose reachability this model says nothing. */
+  /** Hosts whose reachability this model does not decide. */
   readonly hidden: readonly string[];
   /** Those that the client follows, in the order in which they are asked. */
   readonly rules: readonly JsonObject[];
@@ -222,7 +223,10 @@ function fitsIfThere(condition: Json | undefined, value: string | undefined): bo
   return value !== undefined && fits(condition, value);
 }
 
-/** A header that is not there counts as empty, so a pattern for the empty text wants it to be there with another value: Istio's reading. */
+/**
+ * A header that is not there counts as empty, so a pattern for the empty text wants it to be there with another value:
+ * Istio's reading.
+ */
 function isUnwanted(condition: Json | undefined, value: string | undefined): boolean {
   const asksForPresence = Object.keys(objectIn(condition)).length === 0;
   return asksForPresence ? value !== undefined : fits(condition, value ?? '');

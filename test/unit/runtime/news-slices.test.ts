@@ -1,4 +1,5 @@
-// A source that lists everything again says nothing new, however long that takes to find out: others have their turns meanwhile.
+// A source that lists everything again changes nothing, however long the comparison takes: others have their turns
+// meanwhile.
 
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';

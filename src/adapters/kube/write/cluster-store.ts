@@ -1,5 +1,5 @@
 // Objects of a cluster, read and written as those of other stores (core/stores/config-store.ts), by its API server:
-// each write is one request, and what came of it is seen in the state when the watch has shown it.
+// each write is one request, and its result is in the state once the watch has shown it.
 //
 // Two writers are kept apart by the server's resourceVersion. `get` asks the server, because the state holds
 // projections only: an update made of one would remove what Periplus does not read. Failures that are no answer to the

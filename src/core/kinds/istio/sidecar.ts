@@ -42,7 +42,7 @@ function checkSidecar(spec: Sidecar, report: Report): void {
   const { ingress = [], egress = [] } = spec;
   checkSelector(spec.workloadSelector?.labels, 'spec.workloadSelector.labels', report);
   const nothing = ingress.length + egress.length === 0 && !spec.outboundTrafficPolicy && !spec.inboundConnectionPool;
-  if (nothing) report('spec', 'says nothing: expected ingress, egress, outboundTrafficPolicy or inboundConnectionPool');
+  if (nothing) report('spec', 'is empty: expected ingress, egress, outboundTrafficPolicy or inboundConnectionPool');
   checkConnectionPool(spec.inboundConnectionPool, 'spec.inboundConnectionPool', report);
   const ports = new Set<string>();
   ingress.forEach((listener, i) => {

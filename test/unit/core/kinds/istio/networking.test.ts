@@ -1,4 +1,5 @@
-// DestinationRule, Gateway, ServiceEntry, WorkloadEntry, WorkloadGroup, Sidecar: what is accepted, and why the rest is refused.
+// DestinationRule, Gateway, ServiceEntry, WorkloadEntry, WorkloadGroup, Sidecar: what is accepted, and why the rest is
+// refused.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
@@ -272,7 +273,7 @@ describe('validation of a Sidecar', () => {
     [{ egress: [{ port: { protocol: 'HTTP' }, bind: 'unix:///x.sock', hosts }] }],
     [ingress({ bind: '0.0.0.0' })],
     [{ outboundTrafficPolicy: { mode: 'ALLOW_ANY', egressProxy: { host: 'e.b.com', port: { number: 443 } } } }],
-    [{}, 'spec: says nothing: expected ingress, egress, outboundTrafficPolicy or inboundConnectionPool'],
+    [{}, 'spec: is empty: expected ingress, egress, outboundTrafficPolicy or inboundConnectionPool'],
     [{ egress: [{}] }, 'spec.egress[0].hosts: is empty; expected at least one host'],
     [
       { egress: [{ hosts: ['a.com', 'a_b/*'] }] },
