@@ -23,7 +23,7 @@ const SERVICES = 200;
 const CLIENTS = 20;
 /** Nothing was sent for so long: the storm is over. */
 const QUIET_MS = 600;
-/** Changes that are said together, as a watch of a busy cluster hands them over. */
+/** Changes that are submitted together, as a watch of a busy cluster hands them over. */
 const BATCH = 10;
 const ENTRIES = 30_000;
 /** Namespaces that they are spread over: what a ServiceEntry selects is looked for in its namespace. */
@@ -153,7 +153,7 @@ function sidecars(services: number): Watching {
   return { node: i => sidecarOf(i).node, endpoints: endpointNames(services), routes: ['80', '7070'] };
 }
 
-/** Until nothing has been sent for a while, and at least so many responses have been. */
+/** Waits until nothing has been sent for a while, and at least `responsesMin` responses have been. */
 async function quiet({ counts }: Scene, responsesMin = 0): Promise<void> {
   for (let seen = -1; seen !== counts.responses || seen < responsesMin; ) {
     seen = counts.responses;

@@ -1,10 +1,10 @@
 // Counts which proxies have accepted the objects that changed, as objects of kind ConfigDistribution: the source
 // `distribution/<cluster>`. From them follows the condition `Reconciled` (core/wishes/distribution.ts).
 //
-// An object is counted from the moment its generation is new until every proxy has accepted it, and a minute longer, for
-// proxies that connect meanwhile; then its last count stays. What a proxy accepted once stays accepted. Invariants: only
-// objects of the own cluster's API server are counted; counts leave in one batch, not more often than the rate allows;
-// a status that is written changes no generation and therefore starts no count.
+// An object is counted from the moment its generation is new until every proxy has accepted it, and a minute longer,
+// for proxies that connect meanwhile; then its last count stays. What a proxy accepted once stays accepted. Invariants:
+// only objects of the own cluster's API server are counted; counts leave in one batch, not more often than the rate
+// allows; a status that is written changes no generation and therefore starts no count.
 // Source: Istio pilot/pkg/status/distribution/reporter.go.
 
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapters/adapter.ts';

@@ -1,7 +1,7 @@
 // From an object of the API server to a fact. Only the projection of its kind is kept: what means nothing to a mesh
 // (annotations of other programs, most of a pod) never reaches the journal. Beside it, one entry of
-// metadata.managedFields tells who wrote last, and when, and of Istio's objects metadata.generation which version it is;
-// both are outside every projection, so a write that changes nothing else is no change.
+// metadata.managedFields tells who wrote last, and when, and of Istio's objects metadata.generation which version it
+// is; both are outside every projection, so a write that changes nothing else is no change.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Fact, RawObject } from '../../core/event.ts';

@@ -1,6 +1,6 @@
-// What would change if a Periplus took the place of the istiod of a mesh, object by object: settings and objects that it
-// does not support, from files, a cluster or a journal. The rules stand beside this file, one file for each part of an
-// installation; docs/deviations.md has the same in prose.
+// What would change if a Periplus took the place of the istiod of a mesh, object by object: settings and objects that
+// it does not support, from files, a cluster or a journal. The rules stand beside this file, one file for each part of
+// an installation; docs/deviations.md has the same in prose.
 //
 // What the state knows is added: objects that are refused here and in force in istiod, kinds without effect, policies
 // that cannot be enforced, patches that are left out, and kubeconfigs that are not used.

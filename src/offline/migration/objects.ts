@@ -1,5 +1,5 @@
-// Objects that ask for what Periplus does not serve: ambient workloads and waypoints, inference pools, tunnels, selectors
-// of old Deployments, kinds without effect (docs/deviations.md, "Not there yet").
+// Objects that ask for what Periplus does not serve: ambient workloads and waypoints, inference pools, tunnels,
+// selectors of old Deployments, kinds without effect (docs/deviations.md, "Not there yet").
 //
 // Each rule looks at one object as received. Kinds that the registry declares as without effect need no rule here.
 
