@@ -27,7 +27,7 @@ const coreFloors = [
   ['select'],
   ['wishes', 'handlers'],
   ['fold'],
-  ['stores', 'clusters'],
+  ['stores', 'clusters', 'registration'],
 ];
 
 const coreFloorRules = coreFloors

@@ -33,10 +33,11 @@ export function isWorldFact({ kind }: { readonly kind: FactKind }): boolean {
 }
 
 /**
- * Sources that each replica reads for itself: who its own clients are, what they may read and what certifies them. A
+ * Sources that each replica reads for itself: who its own clients are, what they may read and what certifies them, and
+ * which of them are machines that registered. A
  * follower cannot wait for the leader to ask about clients that it does not have.
  */
-const LOCAL_SOURCES: readonly string[] = ['identity/', 'access/', 'issuers/', 'bundles/'];
+const LOCAL_SOURCES: readonly string[] = ['identity/', 'access/', 'issuers/', 'bundles/', 'registration/'];
 
 export function isLocalSource(source: string): boolean {
   return LOCAL_SOURCES.some(prefix => source.startsWith(prefix));

@@ -37,6 +37,7 @@ import { type Log, scoped } from './log.ts';
 import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
+import { openRegistration } from './open-registration.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
 import { openReplica } from './open-replica.ts';
 import { openWorld, retentionOf } from './open-world.ts';
@@ -120,7 +121,8 @@ async function start(
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
   const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.adapters()];
   const first = [...found, ...further()];
-  const own = prepared?.adapters ?? [];
+  const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry);
+  const own = [...(prepared?.adapters ?? []), machines];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
   closers.push(() => journal.close());
@@ -184,7 +186,7 @@ async function start(
   const debug = (question: DebugQuestion): Promise<DebugReply> => answerDebug?.(question) ?? Promise.resolve(NOT_YET);
   const caughtUp = replicated === undefined ? {} : { caughtUp: () => replicated.peers.caughtUp() };
   const ads = xdsHost({ world, clock, log: scoped(log, 'ads'), metrics, reporter, engine, ready });
-  const host = { ...ads, debug, ...caughtUp };
+  const host = { ...ads, debug, machines, ...caughtUp };
   const limits = limitsOf(options);
   const identity = await prepared?.begin({ world, engine, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);

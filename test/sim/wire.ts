@@ -1,7 +1,8 @@
 // One stream's network: messages in order in both directions, each as late as the simulation likes; a reader that reads when it likes; an
 // end that the other side hears of later. The server's side is the Transport of a real AdsStream.
 
-import type { AdsStream, Incoming } from '../../src/xds/serve/stream.ts';
+import type { AdsStream } from '../../src/xds/serve/stream.ts';
+import type { Incoming } from '../../src/xds/serve/stream-input.ts';
 import type { EndCode, Transport } from '../../src/xds/serve/transport.ts';
 
 interface OnItsWay {

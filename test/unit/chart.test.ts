@@ -70,7 +70,7 @@ describe('the rules of the chart', () => {
     expect(flat(rules('registration'))).toEqual(registration.filter(line => !line.includes(' signers ')));
     const local = ['elections', 'self-test'].map(rules);
     expect(flat(...local)).toEqual(flat(role('rbac-write.yaml', 'Role', 'periplus-elections')));
-    const cluster = ['roots', 'status', 'webhooks', 'gateways', 'trust-bundles', 'distribution'].map(rules);
+    const cluster = ['roots', 'status', 'webhooks', 'gateways', 'machines', 'trust-bundles', 'distribution'].map(rules);
     expect(flat(...cluster)).toEqual(flat(role('rbac-write.yaml', 'ClusterRole', 'periplus-writer')));
   });
 });

@@ -51,14 +51,17 @@ describe('the manifests in deploy/', () => {
       observes.map(({ kind, parts }) => {
         const { group, objectKind = kind } = definitions[kind];
         const isStatus = parts.length === 1 && parts[0] === 'status';
-        return `${group}/${pluralOf(objectKind)}${isStatus ? '/status: patch' : ': create, patch'}`;
+        const verbs = kind === 'WorkloadEntry' ? 'create, patch, delete' : 'create, patch';
+        return `${group}/${pluralOf(objectKind)}${isStatus ? '/status: patch' : `: ${verbs}`}`;
       }),
     );
     // Of this kind the object is made too, where there is none.
     used.push('gateway.networking.k8s.io/gatewayclasses: create, patch');
+    // Of machines that report their health.
+    used.push('networking.istio.io/workloadentries/status: patch');
     used.push('certificates.k8s.io/signers: attest');
     // Several features write the status of one kind.
-    expect([...allowed].sort()).toEqual([...new Set(used)].sort());
+    expect([...new Set(allowed)].sort()).toEqual([...new Set(used)].sort());
   });
 
   it('have the names under which clients look for istiod', () => {

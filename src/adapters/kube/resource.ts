@@ -32,6 +32,7 @@ const NOT_WATCHED: readonly KindName[] = [
   'Lease',
   'ResolvedName',
   'WebhookProof',
+  'WorkloadRegistration',
   'WriteRefusal',
   'SecretAccess',
   'SpiffeBundle',

@@ -58,6 +58,7 @@ import { configDistribution } from './periplus/config-distribution.ts';
 import { secretAccess, spiffeBundle, tokenIssuer, trustAnchors, workloadCertificate } from './periplus/identity.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
+import { workloadRegistration } from './periplus/workload-registration.ts';
 import { leadership, webhookProof, writeRefusal } from './periplus/writes.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
@@ -117,6 +118,7 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   Leadership: leadership,
   ResolvedName: resolvedName,
   WebhookProof: webhookProof,
+  WorkloadRegistration: workloadRegistration,
   WriteRefusal: writeRefusal,
   SecretAccess: secretAccess,
   SpiffeBundle: spiffeBundle,

@@ -37,6 +37,7 @@ export const featureDefaults = {
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_MULTIROOT_MESH: false,
   ISTIO_WATCH_NAMESPACE: '',
+  ISTIO_WORKLOAD_ENTRY_VALIDATE_IDENTITY: true,
   /** Ours: key sets may be fetched from loopback and link-local addresses. */
   JWKS_RESOLVER_ALLOW_LOCAL_ADDRESSES: false,
   JWKS_RESOLVER_INSECURE_SKIP_VERIFY: false,
@@ -79,6 +80,7 @@ export const featureDefaults = {
   /** Istio's objects are told how many proxies have accepted them (core/wishes/distribution.ts). */
   PILOT_ENABLE_STATUS: false,
   PILOT_ENABLE_TELEMETRY_LABEL: true,
+  PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION: true,
   PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS: true,
   PILOT_ENDPOINT_TELEMETRY_LABEL: true,
   PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: false,
@@ -109,6 +111,8 @@ export const featureDefaults = {
   PILOT_STATUS_UPDATE_INTERVAL: 500,
   PILOT_TRACE_SAMPLING: 1,
   PILOT_UNIFIED_SIDECAR_SCOPE: true,
+  /** How long a machine that left keeps its WorkloadEntry. */
+  PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: 10_000,
   /** openshift: proxies run as a user of the namespace's range. */
   PLATFORM: '',
   PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES: true,

@@ -1,18 +1,14 @@
 // WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
-import { goBoolean } from '../base/go-boolean.ts';
 import { isIp } from '../base/ip.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from '../base/labels.ts';
+import { isHealthChecked, REGISTRATION_GROUP } from '../kinds/istio/workload-entry.ts';
 import type { Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
 import { spiffeId } from './clusters.ts';
 import type { Workload } from './pods.ts';
-
-/** A WorkloadEntry that registered itself is named after its group. */
-const REGISTRATION_GROUP = 'istio.io/autoRegistrationGroup';
-const HEALTH_CHECKED = 'proxy.istio.io/health-checks-enabled';
 
 export interface EntryWorkload extends Workload {
   readonly weight: number;
@@ -26,6 +22,7 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
     const obj = reader.object('WorkloadEntry', key);
     if (obj === undefined || !isHealthy(reader, obj)) return undefined;
     const labels = { ...obj.spec.labels, ...obj.labels };
+    // One that registered itself is named after its group.
     const workload = obj.annotations[REGISTRATION_GROUP] ?? obj.labels[WORKLOAD_NAME_LABEL];
     return workloadOfEntry(reader, obj.spec, labels, obj.namespace, workload || obj.name);
   },
@@ -72,6 +69,6 @@ export function hasIp(workload: EntryWorkload): boolean {
 
 function isHealthy(reader: Reader, obj: Obj<'WorkloadEntry'>): boolean {
   if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS')) return true;
-  if (goBoolean(obj.annotations[HEALTH_CHECKED]) !== true) return true;
+  if (!isHealthChecked(obj)) return true;
   return (obj.spec.status?.conditions ?? []).some(({ type, status }) => type === 'Healthy' && status === 'True');
 }

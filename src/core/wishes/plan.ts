@@ -6,8 +6,9 @@
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../base/json.ts';
 import { mergePatch } from '../base/merge-patch.ts';
+import { parseTimestamp } from '../base/time.ts';
 import { joinedStatus } from './status.ts';
-import type { Wish } from './wish.ts';
+import type { Precondition, Wish } from './wish.ts';
 
 export type Plan =
   | { readonly kind: 'none'; readonly why: Satisfied }
@@ -38,7 +39,7 @@ export function planOf(
   const head = { apiVersion, kind: objectKind };
   if (live === undefined) {
     if (fields === undefined) return none('fulfilled');
-    if (subresource !== '') return none('no object');
+    if (subresource !== '' || wish.precondition?.exists === true) return none('no object');
     if (verb === 'apply') return { kind: 'apply', object: named(wish, head, fields) };
     return { kind: 'create', object: named(wish, head, mergePatch(wish.atCreation ?? {}, fields)) };
   }
@@ -81,9 +82,10 @@ function named({ namespace, name }: Wish, head: JsonObject, fields: Json): JsonO
   return mergePatch(mergePatch(head, fields), { metadata }) as JsonObject;
 }
 
-function meets({ precondition }: Wish, live: JsonObject, { uid, generation }: JsonObject): boolean {
+function meets({ precondition }: Wish, live: JsonObject, { uid, generation, annotations }: JsonObject): boolean {
   if (precondition?.uid !== undefined && precondition.uid !== uid) return false;
   if (precondition?.read !== undefined && !isAsRead(live, precondition.read)) return false;
+  if (precondition?.notLater !== undefined && isLater(annotations, precondition.notLater)) return false;
   return precondition?.generation === undefined || precondition.generation === generation;
 }
 
@@ -93,6 +95,16 @@ function isAsRead(live: Json | undefined, read: Json): boolean {
     return Object.entries(read).every(([name, value]) => value === undefined || isAsRead(object[name], value));
   }
   return isNone(read) ? isNone(live) : live !== undefined && jsonEqual(live, read);
+}
+
+/** What is no time is not later than any. */
+function isLater(
+  annotations: Json | undefined,
+  { at, annotations: names }: NonNullable<Precondition['notLater']>,
+): boolean {
+  const limit = parseTimestamp(at) ?? 0;
+  const times = isObject(annotations) ? names.map(name => parseTimestamp(textOf(annotations[name]))) : [];
+  return times.some(time => time !== undefined && time > limit);
 }
 
 function isNone(value: Json | undefined): boolean {

@@ -10,6 +10,8 @@ import { isObject, type Json, type JsonObject, jsonEqual } from '../base/json.ts
 export type StatusRule =
   /** Conditions; other members as wished. */
   | { readonly of: 'conditions' }
+  /** The conditions that are there, but for those of one type. */
+  | { readonly of: 'without'; readonly type: string }
   /** Also listeners, whose conditions are inherited by position. `prunes`: those without a listener go. */
   | { readonly of: 'listeners'; readonly prunes: boolean }
   /** Lists of entries that belong to controllers: `parents` of routes, `ancestors` of policies. */
@@ -31,6 +33,10 @@ export function joinedStatus(rule: StatusRule, wished: JsonObject, live: JsonObj
   switch (rule.of) {
     case 'conditions':
       return { ...wished, conditions: conditionsOf(wished.conditions, live.conditions, time) };
+    case 'without': {
+      const left = objectsOf(live.conditions).filter(({ type }) => type !== rule.type);
+      return { ...wished, conditions: left.length === 0 ? null : left };
+    }
     case 'listeners':
       return {
         ...wished,

@@ -19,6 +19,7 @@ import { poolServices } from './gateway-api/pool-services.ts';
 import { poolStatuses } from './gateway-api/pool-status.ts';
 import { routeStatuses } from './gateway-api/route-status.ts';
 import { ingressStatuses } from './ingress-status.ts';
+import { registrations } from './registrations.ts';
 import { rootCertificates } from './root-certificates.ts';
 import { showTarget, type Wish, wishKey } from './wish.ts';
 
@@ -67,6 +68,7 @@ export const wishFeatures: readonly WishFeature[] = [
   { query: poolServices, observes: [{ kind: 'Service', parts: ['spec'] }] },
   statusesOf(ingressStatuses, 'Ingress'),
   statusesOf(entryAddresses, 'ServiceEntry'),
+  { query: registrations, observes: [{ kind: 'WorkloadEntry', parts: ['spec', 'status'] }] },
   { query: distributionWishes, observes: distributionObserves },
 ];
 

@@ -56,6 +56,10 @@ export interface Precondition {
   readonly generation?: number;
   /** Fields that the wish was derived from, as in `fields`. Null and an empty list mean that there is none. */
   readonly read?: JsonObject;
+  /** Annotations of the object that are times (RFC 3339): the wish is outdated where one is after `at`. */
+  readonly notLater?: { readonly at: string; readonly annotations: readonly string[] };
+  /** An absent object is not created. */
+  readonly exists?: true;
 }
 
 /** One text for each entry of the table; sorts by cluster, kind, namespace, name. */

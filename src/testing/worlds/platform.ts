@@ -156,11 +156,27 @@ const configDistribution: Shape = object(
   }),
 );
 
+const registration: Shape = object(
+  'periplus.internal/v1',
+  'WorkloadRegistration',
+  all({
+    spec: all({
+      controller: fc.constantFrom('one', 'two'),
+      connectedAt: fc.constantFrom('', '2026-01-01T00:00:00.000Z'),
+      disconnectedAt: fc.constantFrom('', '2026-01-01T00:00:01.000Z'),
+      expired: fc.boolean(),
+      entry: fc.constantFrom<Json>({}, { metadata: {}, spec: { address: '10.0.0.9' } }),
+      health: all({ healthy: fc.boolean(), message: fc.constantFrom('', 'refused'), at: fc.constant('') }),
+    }),
+  }),
+);
+
 export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: configDistribution },
   { weight: 1, arbitrary: leadership },
   { weight: 1, arbitrary: webhookProof },
   { weight: 1, arbitrary: writeRefusal },
+  { weight: 1, arbitrary: registration },
   { weight: 1, arbitrary: trustAnchors },
   { weight: 1, arbitrary: tokenIssuer },
   { weight: 1, arbitrary: spiffeBundle },

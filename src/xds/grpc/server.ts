@@ -23,7 +23,8 @@ import type { XdsHost } from '../serve/host.ts';
 import { type Authenticate, Hub } from '../serve/hub.ts';
 import type { XdsLimits } from '../serve/limits.ts';
 import type { KeyOf } from '../serve/private-keys.ts';
-import type { AdsStream, Incoming } from '../serve/stream.ts';
+import type { AdsStream } from '../serve/stream.ts';
+import type { Incoming } from '../serve/stream-input.ts';
 import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
 import type { EndCode, Transport } from '../serve/transport.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
@@ -323,6 +324,7 @@ function transportOf(call: Call): Transport {
 const grpcCode: Readonly<Record<EndCode, number>> = {
   OK: grpcStatus.OK,
   INVALID_ARGUMENT: grpcStatus.INVALID_ARGUMENT,
+  FAILED_PRECONDITION: grpcStatus.FAILED_PRECONDITION,
   UNAUTHENTICATED: grpcStatus.UNAUTHENTICATED,
   PERMISSION_DENIED: grpcStatus.PERMISSION_DENIED,
   RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,

@@ -12,6 +12,7 @@ import type { Caller } from '../../core/model/caller.ts';
 import { parseSpiffe, verifiedIdentity } from '../../core/model/identity.ts';
 import { API_GENERATOR } from '../../core/model/mcp-kinds.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
+import { whyNotRegistered } from '../../core/registration/registration.ts';
 import type { State } from '../../core/state.ts';
 import { type Charge, NODE_CHARS_MAX } from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
@@ -29,7 +30,7 @@ export interface Admission extends ArrivedAs {
 export const UNLIMITED: Admission = { caller: undefined, release: () => undefined, charge: () => undefined };
 
 export interface Rejection {
-  readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
+  readonly status: 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
   readonly error: string;
 }
 
@@ -74,6 +75,8 @@ export function arrivalOf(
   }
   const forbidden = whyNoConfiguration(state, metadata, caller, inTheClear === true);
   if (forbidden !== undefined) return { status: 'PERMISSION_DENIED', error: forbidden };
+  const unregistered = whyNotRegistered(state, { facets, metadata, identities, node: rest });
+  if (unregistered !== undefined) return unregistered;
   const connection = nameOf(facets.id);
   const facts: Unrecorded[] = [];
   const list = inOrder(extensions);

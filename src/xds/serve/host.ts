@@ -36,10 +36,21 @@ export interface XdsHost {
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void;
   /** A proxy NACKed a response; already recorded. `resources`: those that its message names, possibly none. */
   nacked?(nack: Nack): void;
+  /** Machines that register themselves. Absent: none does. */
+  readonly machines?: Machines;
   /** For metrics. */
   observe?(event: XdsObservation): void;
   /** The answer to a debug request over xDS. Absent: there is none. */
   debug?(question: DebugQuestion): Promise<DebugReply>;
+}
+
+/** Who of the connected proxies is a machine that registers is found out behind it. Each call returns at once. */
+export interface Machines {
+  /** Its `ProxyConnected` is folded. */
+  connected(connection: string): void;
+  disconnected(connection: string): void;
+  /** `message`: why the probe failed. */
+  health(connection: string, healthy: boolean, message: string): void;
 }
 
 export interface Nack {

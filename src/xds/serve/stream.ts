@@ -7,7 +7,6 @@
 // `ProxyConnected`. A response is not awaited: its receipt is committed, it is written (response-write.ts), and the
 // write callback is one more input.
 
-import type { JsonObject } from '../../core/base/json.ts';
 import type { Unrecorded } from '../../core/event.ts';
 import type { NodeFacets } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
@@ -30,6 +29,7 @@ import { answerDebug } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
+import type { Incoming, StreamInput } from './stream-input.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
 import type { SubscriptionFacts } from './subscription-facts.ts';
 import type { EndCode, Transport } from './transport.ts';
@@ -47,16 +47,6 @@ export interface StreamContext extends WriteContext {
   readonly onGone: (stream: AdsStream) => void;
 }
 
-export interface Incoming {
-  readonly node: JsonObject | undefined;
-  readonly request: ClientRequest;
-}
-
-type Input =
-  | { readonly kind: 'Message'; readonly message: Incoming }
-  | { readonly kind: 'Closed'; readonly reason: string }
-  | SessionInput;
-
 export class AdsStream implements Sender {
   readonly protocol: 'sotw' | 'delta';
   /** '' until the first request is accepted. */
@@ -67,7 +57,7 @@ export class AdsStream implements Sender {
   readonly transport: Transport;
   readonly #context: StreamContext;
   readonly #admission: Admission;
-  readonly #inputs: Input[] = [];
+  readonly #inputs: StreamInput[] = [];
   readonly #records = new Map<string, TypeRecord>();
   #session: Session;
   #sets: ReadonlyMap<string, ResourceSet> = new Map();
@@ -132,7 +122,7 @@ export class AdsStream implements Sender {
     for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
   }
 
-  #enqueue(input: Input): void {
+  #enqueue(input: StreamInput): void {
     this.#inputs.push(input);
     if (!this.#running) void this.#run();
   }
@@ -158,11 +148,12 @@ export class AdsStream implements Sender {
   }
 
   /** Undefined: done synchronously. */
-  #handle(input: Input): Promise<void> | undefined {
+  #handle(input: StreamInput): Promise<void> | undefined {
     if (input.kind === 'Closed') return this.#leave(input.reason);
     if (this.ended) return undefined;
     if (input.kind !== 'Message') return this.#step(input);
     const { request } = input.message;
+    if (request.typeUrl === HEALTH) return this.#health(request);
     const isNew = this.connection === '' && this.#unrecordedArrival === undefined;
     if (isNew && !this.#arrive(input.message)) return undefined;
     const step = this.#step({ kind: 'Request', request });
@@ -171,14 +162,20 @@ export class AdsStream implements Sender {
     return isRecorded || request.typeUrl.startsWith(DEBUG_PREFIX) ? step : this.#arriveAfter(step);
   }
 
+  /** What the agent of a machine found out by its probe; never answered. */
+  #health({ error }: ClientRequest): undefined {
+    const { machines } = this.#context.host;
+    if (machines === undefined || this.connection === '' || !this.#affords(error?.length ?? 0)) return;
+    machines.health(this.connection, error === undefined, error ?? '');
+  }
+
   async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
     await step;
     if (!this.ended) await this.#recordArrival();
   }
 
-  #arrive({ node, request }: Incoming): boolean {
+  #arrive({ node }: Incoming): boolean {
     const { host } = this.#context;
-    if (request.typeUrl === HEALTH) return false;
     const arrival = arrivalOf(host.state(), node, this.protocol, this.#admission, id => host.connectionName(id));
     if ('error' in arrival) {
       this.end(arrival.status, arrival.error);
@@ -195,6 +192,7 @@ export class AdsStream implements Sender {
       this.#context.subscriptionFacts.onDisconnected(connection);
       if (connection !== '') {
         await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection, reason }]);
+        this.#context.host.machines?.disconnected(connection);
       }
     } finally {
       this.#context.onGone(this);
@@ -384,6 +382,7 @@ export class AdsStream implements Sender {
     this.connection = arrival.connection;
     this.facets = arrival.facets;
     this.#connectedAt = host.clock.now();
+    host.machines?.connected(this.connection);
     onConnected(this);
   }
 

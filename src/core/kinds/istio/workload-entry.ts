@@ -2,6 +2,7 @@
 // status.
 // Rules: Istio pkg/config/validation (ValidateWorkloadEntry).
 
+import { goBoolean } from '../../base/go-boolean.ts';
 import type { Obj } from '../../model/object.ts';
 import { labelKeys } from '../../model/selection.ts';
 import type { IstioStatus, WorkloadEntry } from '../../schema/istio-types.gen.ts';
@@ -10,7 +11,12 @@ import { statusList } from '../status.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkEndpoint } from './validate/endpoints.ts';
 
-const GROUP_ANNOTATION = 'istio.io/autoRegistrationGroup';
+/** Annotations that control planes keep on the WorkloadEntries of machines that are connected. */
+export const REGISTRATION_GROUP = 'istio.io/autoRegistrationGroup';
+export const WORKLOAD_CONTROLLER = 'istio.io/workloadController';
+export const CONNECTED_AT = 'istio.io/connectedAt';
+export const DISCONNECTED_AT = 'istio.io/disconnectedAt';
+export const HEALTH_CHECKED = 'proxy.istio.io/health-checks-enabled';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
@@ -41,10 +47,14 @@ export const workloadEntry = istioKind({
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });
 
+export function isHealthChecked({ annotations }: Obj<'WorkloadEntry'>): boolean {
+  return goBoolean(annotations[HEALTH_CHECKED]) === true;
+}
+
 /** Its account, and the group that it registered with. */
 function workloadEntryReferences({ namespace, spec, annotations }: Obj<'WorkloadEntry'>): readonly Reference[] {
-  const group = annotations[GROUP_ANNOTATION];
-  const path = `metadata.annotations[${GROUP_ANNOTATION}]`;
+  const group = annotations[REGISTRATION_GROUP];
+  const path = `metadata.annotations[${REGISTRATION_GROUP}]`;
   return [
     ...account('spec.serviceAccount', namespace, spec.serviceAccount),
     ...(group === undefined ? [] : [{ path, kind: 'WorkloadGroup' as const, namespace, name: group }]),

@@ -23,6 +23,8 @@ export const workloadGroup = istioKind({
   type: 'istio.networking.v1alpha3.WorkloadGroup',
   references: workloadGroupReferences,
   rules: checkWorkloadGroup,
+  // The owner of the WorkloadEntries that are made of it.
+  keepMeta: ['uid'],
 });
 
 const PROBE_HEADER = /^[-A-Za-z0-9]+$/;
