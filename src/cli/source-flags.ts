@@ -40,6 +40,7 @@ export interface SourceFlags extends RegistryFlags {
   readonly clusterID: string;
   readonly clusterAliases: string;
   readonly namespace: string;
+  readonly cniNamespace?: string;
   readonly journal: string;
   readonly journalKey?: string;
   readonly journalDurability: string;
@@ -73,6 +74,7 @@ export function addSourceFlags(command: Command): Command {
       '',
     )
     .option('-n, --namespace <ns>', 'namespace of the control plane', process.env.POD_NAMESPACE ?? 'istio-system')
+    .option('--cniNamespace <ns>', "namespace of Istio's CNI plugin (default: --namespace)")
     .option(
       '-j, --journal <file>',
       'journal of everything that happens, made if it does not exist; nats://HOST:PORT,…/MESH: a log shared by replicas',
@@ -131,7 +133,7 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
     sharedMeshConfig: process.env.SHARED_MESH_CONFIG || undefined,
     settings: settingsFrom(
       { domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace, clusterAliases },
-      process.env,
+      flags.cniNamespace === undefined ? process.env : { ...process.env, PERIPLUS_CNI_NAMESPACE: flags.cniNamespace },
     ),
     journal: flags.journal,
     journalKey: flags.journalKey,
@@ -182,7 +184,6 @@ const OF_ISTIOD: ReadonlySet<string> = new Set([
   '--profile',
   '--resync',
   '--secureGRPCAddr',
-  '--cniNamespace',
   '--tls-cipher-suites',
   '--tls-min-version',
   '--tlsCertFile',

@@ -54,18 +54,23 @@ describe('the rules of the chart', () => {
   }
 
   /** One line for each resource, however the rules put them together. */
-  const flat = (...all: readonly Json[]): readonly string[] =>
-    (all.flat() as unknown as readonly Rule[])
-      .flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
+  const flat = (...all: readonly Json[]): readonly string[] => {
+    const lines = (all.flat() as unknown as readonly Rule[]).flatMap(
+      ({ apiGroups, resources, resourceNames = [], verbs }) =>
         resources.map(resource => [...apiGroups, resource, ...resourceNames, ...verbs].join(' ')),
-      )
-      .sort();
+    );
+    // Several features may need one right.
+    return [...new Set(lines)].sort();
+  };
 
   it('are those of the manifests without Helm', () => {
     expect(flat(rules('read'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus')));
     expect(flat(rules('reviews'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus-identity')));
     expect(flat(rules('ca'))).toEqual(flat(role('rbac.yaml', 'Role', 'periplus-identity')));
     // The signers stand in global.certSigners.
+    const optional = (name: string): Json => role('rbac-optional.yaml', 'ClusterRole', name);
+    expect(flat(rules('untaint'))).toEqual(flat(optional('periplus-untaint')));
+    expect(flat(rules('auto-export'))).toEqual(flat(optional('periplus-auto-export')));
     const registration = flat(role('rbac-registration.yaml', 'ClusterRole', 'periplus-registration'));
     expect(flat(rules('registration'))).toEqual(registration.filter(line => !line.includes(' signers ')));
     const local = ['elections', 'self-test'].map(rules);

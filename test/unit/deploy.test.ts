@@ -48,12 +48,14 @@ describe('the manifests in deploy/', () => {
       apiGroups.flatMap(group => resources.map(resource => `${group}/${resource}: ${verbs.join(', ')}`)),
     );
     const used = allWishFeatures.flatMap(({ observes }) =>
-      observes.map(({ kind, parts }) => {
-        const { group, objectKind = kind } = definitions[kind];
-        const isStatus = parts.length === 1 && parts[0] === 'status';
-        const verbs = kind === 'WorkloadEntry' ? 'create, patch, delete' : 'create, patch';
-        return `${group}/${pluralOf(objectKind)}${isStatus ? '/status: patch' : `: ${verbs}`}`;
-      }),
+      observes
+        .filter(({ isOptional }) => isOptional !== true)
+        .map(({ kind, parts }) => {
+          const { group, objectKind = kind } = definitions[kind];
+          const isStatus = parts.length === 1 && parts[0] === 'status';
+          const verbs = kind === 'WorkloadEntry' ? 'create, patch, delete' : 'create, patch';
+          return `${group}/${pluralOf(objectKind)}${isStatus ? '/status: patch' : `: ${verbs}`}`;
+        }),
     );
     // Of this kind the object is made too, where there is none.
     used.push('gateway.networking.k8s.io/gatewayclasses: create, patch');
@@ -62,6 +64,15 @@ describe('the manifests in deploy/', () => {
     used.push('certificates.k8s.io/signers: attest');
     // Several features write the status of one kind.
     expect([...new Set(allowed)].sort()).toEqual([...new Set(used)].sort());
+  });
+
+  it('keep rights for what is off by default apart', () => {
+    const roles = manifests('rbac-optional.yaml').filter(({ kind }) => kind === 'ClusterRole');
+    const allowed = roles.flatMap(({ rules = [] }) => rules.flatMap(({ resources }) => resources));
+    const optional = allWishFeatures.flatMap(({ observes }) =>
+      observes.filter(({ isOptional }) => isOptional === true),
+    );
+    expect([...allowed].sort()).toEqual(optional.map(({ kind }) => pluralOf(kind)).sort());
   });
 
   it('have the names under which clients look for istiod', () => {

@@ -44,6 +44,8 @@ export const featureDefaults = {
   K8S_INGRESS_NS: 'istio-system',
   LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: false,
   MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: 1,
+  /** Ours: where the pods of Istio's CNI plugin are (--cniNamespace); '': beside the control plane. */
+  PERIPLUS_CNI_NAMESPACE: '',
   PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: false,
   /** Ours: whose private keys a proxy may read over SDS (core/select/secret/secret-access.ts). */
   PERIPLUS_SECRET_ACCESS: 'namespace',
@@ -72,6 +74,7 @@ export const featureDefaults = {
   PILOT_ENABLE_MONGO_FILTER: true,
   PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS: false,
   PILOT_ENABLE_MYSQL_FILTER: false,
+  PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: false,
   PILOT_ENABLE_PERSISTENT_SESSION_FILTER: false,
   PILOT_ENABLE_QUIC_LISTENERS: false,
   PILOT_ENABLE_REDIS_FILTER: false,
@@ -96,6 +99,7 @@ export const featureDefaults = {
   /** A folder of kubeconfig files of remote clusters, in place of Secrets. */
   PILOT_MULTICLUSTER_KUBECONFIG_PATH: '',
   PILOT_MX_ADDITIONAL_LABELS: '',
+  PILOT_NODE_UNTAINT_CONTROLLERS_TAINT_NAME: 'cni.istio.io/not-ready',
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: 'istio.io/persistent-session-header',
   PILOT_PERSISTENT_SESSION_LABEL: 'istio.io/persistent-session',
   /** How long a remote cluster that does not answer holds back the first readiness; 0: for ever. */

@@ -88,7 +88,7 @@ export function isImported(reader: Reader, key: string): boolean {
 
 /**
  * Argument as for `importedService`. With ENABLE_MCS_AUTO_EXPORT every Service that is not local to its cluster counts
- * as exported: istiod writes the exports; Periplus writes none.
+ * as exported, also before its ServiceExport was written.
  */
 export function isExported(reader: Reader, key: string): boolean {
   if (reader.object('ServiceExport', key) !== undefined) return true;

@@ -66,11 +66,20 @@ export function planOf(
 /** Where a plan is only shown. */
 const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
 
-function fieldsOf({ fields, statusRule }: Wish, live: JsonObject | undefined, time: string): JsonObject | undefined {
+function fieldsOf(wish: Wish, live: JsonObject | undefined, time: string): JsonObject | undefined {
+  const { fields, statusRule, without } = wish;
+  if (without !== undefined && live !== undefined) return remaining(without, live);
   if (statusRule === undefined || fields === undefined || live === undefined) return fields;
   const wished = isObject(fields.status) ? fields.status : {};
   const there = isObject(live.status) ? live.status : {};
   return { ...fields, status: joinedStatus(statusRule, wished, there, time) };
+}
+
+function remaining({ part, list, member, value }: NonNullable<Wish['without']>, live: JsonObject): JsonObject {
+  const within = isObject(live[part]) ? live[part][list] : undefined;
+  const elements: readonly Json[] = Array.isArray(within) ? within : [];
+  const left = elements.filter(element => !isObject(element) || element[member] !== value);
+  return left.length === elements.length ? {} : { [part]: { [list]: left } };
 }
 
 function none(why: Satisfied): Plan {

@@ -19,8 +19,10 @@ import { poolServices } from './gateway-api/pool-services.ts';
 import { poolStatuses } from './gateway-api/pool-status.ts';
 import { routeStatuses } from './gateway-api/route-status.ts';
 import { ingressStatuses } from './ingress-status.ts';
+import { nodeTaints } from './node-taints.ts';
 import { registrations } from './registrations.ts';
 import { rootCertificates } from './root-certificates.ts';
+import { serviceExports } from './service-exports.ts';
 import { showTarget, type Wish, wishKey } from './wish.ts';
 
 export interface WishFeature {
@@ -35,6 +37,8 @@ export interface Observed {
   readonly parts: readonly string[];
   /** Names of the objects that are ever written; absent or undefined: any. */
   readonly names?: (settings: Settings) => readonly string[] | undefined;
+  /** Rights that are needed only with a feature, which is off by default. */
+  readonly isOptional?: true;
 }
 
 export interface WishTable {
@@ -68,9 +72,24 @@ export const wishFeatures: readonly WishFeature[] = [
   { query: poolServices, observes: [{ kind: 'Service', parts: ['spec'] }] },
   statusesOf(ingressStatuses, 'Ingress'),
   statusesOf(entryAddresses, 'ServiceEntry'),
+  withFeature('PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS', nodeTaints, 'Node', 'spec'),
+  withFeature('ENABLE_MCS_AUTO_EXPORT', serviceExports, 'ServiceExport'),
   { query: registrations, observes: [{ kind: 'WorkloadEntry', parts: ['spec', 'status'] }] },
   { query: distributionWishes, observes: distributionObserves },
 ];
+
+/** Nothing is kept of the kind while the feature is off. */
+function withFeature(
+  feature: BooleanFeature,
+  query: WishFeature['query'],
+  kind: KindName,
+  ...parts: readonly string[]
+): WishFeature {
+  const names = (settings: Settings): readonly string[] | undefined => (featureOf(settings, feature) ? undefined : []);
+  return { query, observes: [{ kind, parts, names, isOptional: true }] };
+}
+
+type BooleanFeature = 'ENABLE_MCS_AUTO_EXPORT' | 'PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS';
 
 function statusesOf(query: WishFeature['query'], ...kinds: readonly KindName[]): WishFeature {
   return { query, observes: kinds.map(kind => ({ kind, parts: STATUS })) };

@@ -41,6 +41,13 @@ export interface Wish extends Target {
   /** Written only by the holder of this election; undefined: by every replica. */
   readonly gate: Election | undefined;
   readonly precondition?: Precondition;
+  /** Of a list of the live object the elements whose member has this value are to go; the others are kept as they are. */
+  readonly without?: {
+    readonly part: string;
+    readonly list: string;
+    readonly member: string;
+    readonly value: string;
+  };
   /** `fields.status` is joined with the live status by this rule before it is compared. */
   readonly statusRule?: StatusRule;
   /**

@@ -1,0 +1,42 @@
+// A ServiceExport for every Service that is not local to its cluster (ENABLE_MCS_AUTO_EXPORT), in the cluster of this
+// control plane. One that was made here goes with its Service; one of another author is left alone.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/autoserviceexportcontroller.go.
+
+import { kubernetesHost } from '../model/hosts.ts';
+import { kubernetesKey, type Obj } from '../model/object.ts';
+import type { Query, Reader } from '../query/reader.ts';
+import { isClusterLocal } from '../registry/cluster-local.ts';
+import { oneOf } from '../translate/derived.ts';
+import { MANAGER, type Wish } from './wish.ts';
+
+const ELECTION = 'istio-serviceexport-controller-election';
+
+/** Argument ''. */
+export const serviceExports: Query<'', readonly Wish[]> = {
+  name: 'wishes/serviceExports',
+  run: reader => {
+    if (!reader.feature('ENABLE_MCS_AUTO_EXPORT')) return [];
+    const cluster = reader.setting('clusterId');
+    const exported = reader.objects('Service', `${cluster}/`).filter(service => !isLocal(reader, service));
+    const orphans = reader
+      .objects('ServiceExport', `${cluster}/`)
+      .filter(({ namespace, name }) => reader.object('Service', kubernetesKey(cluster, namespace, name)) === undefined);
+    return [
+      ...exported.map(({ namespace, name }) => wishFor(reader, namespace, name, {})),
+      ...orphans.map(({ namespace, name }) => wishFor(reader, namespace, name, undefined)),
+    ];
+  },
+};
+
+function isLocal(reader: Reader, { name, namespace }: Obj<'Service'>): boolean {
+  return reader.get(isClusterLocal, kubernetesHost(name, namespace, reader.setting('domainSuffix')));
+}
+
+/** `fields` undefined: it is to be absent. */
+function wishFor(reader: Reader, namespace: string, name: string, fields: Wish['fields']): Wish {
+  return oneOf<Wish>(reader, {
+    ...{ cluster: reader.setting('clusterId'), kind: 'ServiceExport', namespace, name, subresource: '' },
+    ...{ manager: MANAGER, verb: 'merge', gate: ELECTION },
+    fields,
+  });
+}
