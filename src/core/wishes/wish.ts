@@ -41,7 +41,7 @@ export interface Wish extends Target {
   /** Written only by the holder of this election; undefined: by every replica. */
   readonly gate: Election | undefined;
   readonly precondition?: Precondition;
-  /** Of a list of the live object the elements whose member has this value are to go; the others are kept as they are. */
+  /** A list of the live object loses the elements whose member has this value; the others stay as they are. */
   readonly without?: {
     readonly part: string;
     readonly list: string;
