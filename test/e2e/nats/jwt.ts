@@ -15,18 +15,23 @@ export interface Operated {
 }
 
 export function operated(): Operated {
-  const [operator, account, user] = [createOperator(), createAccount(), createUser()];
-  const limits = Object.fromEntries(
-    [
-      ...['subs', 'data', 'payload', 'imports', 'exports', 'conn', 'leaf'],
-      ...['mem_storage', 'disk_storage', 'streams', 'consumer'],
-    ].map(name => [name, UNLIMITED]),
-  );
+  const [operator, account, system, user] = [createOperator(), createAccount(), createAccount(), createUser()];
+  const unlimited = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, UNLIMITED]));
+  const limits = { ...unlimited('subs', 'data', 'payload', 'imports', 'exports', 'conn', 'leaf'), wildcards: true };
+  const stored = unlimited('mem_storage', 'disk_storage', 'streams', 'consumer');
   const operatorJwt = signed(operator, operator, { type: 'operator' });
-  const accountJwt = signed(operator, account, { type: 'account', limits: { ...limits, wildcards: true } });
+  const accountJwt = signed(operator, account, { type: 'account', limits: { ...limits, ...stored } });
   const userJwt = signed(account, user, { type: 'user', subs: UNLIMITED, data: UNLIMITED, payload: UNLIMITED });
+  const systemJwt = signed(operator, system, { type: 'account', limits });
+  const accounts = { [account.getPublicKey()]: accountJwt, [system.getPublicKey()]: systemJwt };
+  const preload = Object.entries(accounts).map(([key, jwt]) => `${key}: ${jwt}`);
   return {
-    config: `operator: ${operatorJwt}\nresolver: MEMORY\nresolver_preload: { ${account.getPublicKey()}: ${accountJwt} }`,
+    config: [
+      `operator: ${operatorJwt}`,
+      `system_account: ${system.getPublicKey()}`,
+      'resolver: MEMORY',
+      `resolver_preload: { ${preload.join(', ')} }`,
+    ].join('\n'),
     credentials: [
       '-----BEGIN NATS USER JWT-----',
       userJwt,
