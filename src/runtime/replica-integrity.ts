@@ -1,5 +1,5 @@
-// How a replica withdraws whose state is doubted, and comes back: not ready, its proxies sent to the other replicas, its
-// journal folded again, and snapshots of the doubted state dropped (replicas/integrity.ts decides when).
+// How a replica withdraws whose state is doubted, and comes back: not ready, its proxies sent to the other replicas,
+// its journal folded again, and snapshots of the doubted state dropped (replicas/integrity.ts decides when).
 
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
