@@ -15,7 +15,12 @@ export interface SourceReport {
 }
 
 export interface DebugParts {
-  readonly world: { readonly state: State; readonly durable: boolean };
+  readonly world: {
+    readonly state: State;
+    readonly durable: boolean;
+    /** How long facts have been waiting without any progress; 0: they are not. */
+    readonly stuckMs: number;
+  };
   readonly journal: Journal;
   /** The same journal, to travel in. */
   readonly history: History;

@@ -38,6 +38,7 @@ function processRoutes(parts: DebugParts): readonly (readonly [string, Route])[]
   const { registry } = parts.metrics;
   return [
     ['/ready', () => readiness(parts)],
+    ['/live', () => liveness(parts)],
     ['/metrics', async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() })],
     ['/version', () => text(ISTIOCTL_VERSION)],
     ['/debug/sourcesz', () => json(parts.sources.report() as unknown as Json)],
@@ -99,6 +100,12 @@ function clusterz({ world, sources }: DebugParts): Json {
 function readiness({ sources }: DebugParts): Answer {
   const { ready, text: body } = sources.readiness();
   return text(body, ready ? 200 : 503);
+}
+
+/** Also while nothing is ready: only what a restart could mend fails it. */
+function liveness({ world: { stuckMs } }: DebugParts): Answer {
+  if (stuckMs === 0) return text('live\n');
+  return text(`facts have been waiting for ${Math.round(stuckMs / 1_000)} s, and nothing is done\n`, 503);
 }
 
 /** With `at`, a position as `--at` takes it: what had been sent by then, of the journal. */

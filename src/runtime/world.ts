@@ -17,6 +17,7 @@ import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
 import type { Carried, Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
+import { Progress } from './progress.ts';
 
 /** Folding yields to the event loop after this time. */
 export const FOLD_SLICE_MS = 10;
@@ -83,9 +84,11 @@ export class World {
   #tail: Promise<unknown> = Promise.resolve();
   #queue: Queued[] = [];
   #stopped = false;
+  readonly #progress: Progress;
 
   constructor(options: WorldOptions) {
     this.#options = options;
+    this.#progress = new Progress(options.clock);
     this.#state = options.state;
   }
 
@@ -96,6 +99,11 @@ export class World {
   /** False while the journal cannot be written. */
   get durable(): boolean {
     return this.#gap === undefined;
+  }
+
+  /** How long facts have been waiting without any progress; 0: they are not. */
+  get stuckMs(): number {
+    return this.#progress.stuckMs;
   }
 
   listen(listener: WorldListener): void {
@@ -116,7 +124,7 @@ export class World {
     if (this.#stopped) return Promise.reject(new Error('the control plane is stopping'));
     return new Promise((resolve, reject) => {
       this.#queue.push({ news, resolve, reject });
-      if (this.#queue.length === 1) this.#tail = this.#tail.then(() => this.#writeQueued());
+      if (this.#queue.length === 1) this.#tail = this.#tail.then(() => this.#progress.of(() => this.#writeQueued()));
     });
   }
 
@@ -174,9 +182,14 @@ export class World {
     let taken = 0;
     for (const fact of news(this.#state)) {
       if (fact !== undefined) facts.push(fact);
-      if (++taken % NEWS_SLICE === 0) await new Promise<void>(resolve => setImmediate(resolve));
+      if (++taken % NEWS_SLICE === 0) await this.#pause();
     }
     return facts;
+  }
+
+  #pause(): Promise<void> {
+    this.#progress.step();
+    return new Promise(resolve => setImmediate(resolve));
   }
 
   async #writeQueued(): Promise<void> {
@@ -230,6 +243,7 @@ export class World {
         return this.#foldAll(this.#provisional(stored));
       }
       await new Promise<void>(resolve => this.#options.clock.after(RETRY_MS, resolve));
+      this.#progress.step();
       await this.#recover();
     }
   }
@@ -382,7 +396,7 @@ export class World {
         else effects.push(effect);
       }
       if (this.#options.clock.now() >= sliceEnd) {
-        await new Promise<void>(resolve => setImmediate(resolve));
+        await this.#pause();
         sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
       }
     }
