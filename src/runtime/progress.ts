@@ -32,6 +32,12 @@ export class Progress {
     this.#lastStep = this.#clock.now();
   }
 
+  /** Between two slices of work: lets the event loop turn. */
+  pause(): Promise<void> {
+    this.step();
+    return new Promise(resolve => setImmediate(resolve));
+  }
+
   /** Milliseconds since the last step of work that is under way; 0: it goes on, or there is none. */
   get stuckMs(): number {
     const ms = this.#under === 0 ? 0 : this.#clock.now() - this.#lastStep;

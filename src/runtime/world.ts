@@ -17,12 +17,11 @@ import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
 import type { Carried, Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
+import { collectFacts, type News } from './news.ts';
 import { Progress } from './progress.ts';
 
 /** Folding yields to the event loop after this time. */
 export const FOLD_SLICE_MS = 10;
-/** Candidates for facts that are examined in one tick of the event loop: a few milliseconds. */
-export const NEWS_SLICE = 1_000;
 /** Most facts that are kept while the journal cannot be written; past that, recording waits as with `strict`. */
 export const UNRECORDED_MAX = 50_000;
 /** Fewer carried facts are folded one by one: restoring makes whole tables anew. */
@@ -64,9 +63,6 @@ interface Gap {
   /** To be recorded later: the Gap fact, then all facts folded on top of `from`. */
   readonly unrecorded: Unrecorded[];
 }
-
-/** The facts to record at a state. Undefined elements mark progress, so that large lists are examined in slices. */
-export type News = (state: State) => Iterable<Unrecorded | undefined>;
 
 interface Queued {
   readonly news: News;
@@ -176,22 +172,6 @@ export class World {
     return log('error', `${count} facts are lost: they were served but could not be recorded`);
   }
 
-  /** Collects the facts; the state does not change meanwhile. */
-  async #collectFacts(news: News): Promise<readonly Unrecorded[]> {
-    const facts: Unrecorded[] = [];
-    let taken = 0;
-    for (const fact of news(this.#state)) {
-      if (fact !== undefined) facts.push(fact);
-      if (++taken % NEWS_SLICE === 0) await this.#pause();
-    }
-    return facts;
-  }
-
-  #pause(): Promise<void> {
-    this.#progress.step();
-    return new Promise(resolve => setImmediate(resolve));
-  }
-
   async #writeQueued(): Promise<void> {
     const queue = this.#queue;
     this.#queue = [];
@@ -199,7 +179,7 @@ export class World {
     const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
     for (const queued of queue) {
       try {
-        writing.push({ queued, facts: await this.#collectFacts(queued.news) });
+        writing.push({ queued, facts: await collectFacts(queued.news, this.#state, this.#progress) });
       } catch (error) {
         queued.reject(error);
       }
@@ -396,7 +376,7 @@ export class World {
         else effects.push(effect);
       }
       if (this.#options.clock.now() >= sliceEnd) {
-        await this.#pause();
+        await this.#progress.pause();
         sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
       }
     }

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { NEWS_SLICE } from '../../../src/runtime/news.ts';
 import { sinkOf } from '../../../src/runtime/start.ts';
-import { NEWS_SLICE, World } from '../../../src/runtime/world.ts';
+import { World } from '../../../src/runtime/world.ts';
 import { countLoopTurns } from '../loop-turns.ts';
 
 const OBJECTS = 5_000;
