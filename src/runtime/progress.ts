@@ -1,6 +1,6 @@
 // Does work that was begun go on? Each slice of it is a step; work without a step for STUCK_MS is stuck: a commit that
-// never ends, a promise that nothing resolves. `/live` then fails, and the process is started anew. A loop that does not
-// turn at all answers nothing, which a probe notices by its time-out.
+// never ends, a promise that nothing resolves. `/live` then fails, and the process is started anew. A loop that does
+// not turn at all answers nothing, which a probe notices by its time-out.
 //
 // Waiting for a journal that cannot be written is a step, too: a restart would not mend it.
 
