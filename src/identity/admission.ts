@@ -1,6 +1,7 @@
-// Which verified client certificates may come in: those of exactly one workload identity of this mesh that may act as client and as server, as the
-// certificates that this authority issues do.
-// Source: Istio pkg/spiffe/spiffe.go (PeerCertVerifier.VerifyPeerCert), pilot/pkg/bootstrap/server.go (initSecureDiscoveryService).
+// Which verified client certificates may come in: those of exactly one workload identity of this mesh that may act as
+// client and as server, as the certificates that this authority issues do.
+// Source: Istio pkg/spiffe/spiffe.go (PeerCertVerifier.VerifyPeerCert), pilot/pkg/bootstrap/server.go
+// (initSecureDiscoveryService).
 
 import { X509Certificate } from 'node:crypto';
 import { alternativeNamesOf, trustDomainOf } from './x509/names.ts';

@@ -1,8 +1,10 @@
-// Where the authority's bundle comes from, and what happens to it while the process runs: files that an operator plugs in (watched), the Secret
-// `cacerts`, or a root of our own that is looked at again every hour and renewed in time.
+// Where the authority's bundle comes from, and what happens to it while the process runs: files that an operator plugs
+// in (watched), the Secret `cacerts`, or a root of our own that is looked at again every hour and renewed in time.
 //
-// Invariant: the mode is decided once, at the start; a bundle that cannot be used is logged and the one before goes on signing.
-// Source: Istio pilot/pkg/bootstrap/istio_ca.go (createIstioCA, handleEvent), security/pkg/pki/ca/selfsignedcarootcertrotator.go.
+// Invariant: the mode is decided once, at the start; a bundle that cannot be used is logged and the one before goes on
+// signing.
+// Source: Istio pilot/pkg/bootstrap/istio_ca.go (createIstioCA, handleEvent),
+// security/pkg/pki/ca/selfsignedcarootcertrotator.go.
 
 import { randomInt } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';

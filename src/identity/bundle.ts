@@ -1,7 +1,9 @@
-// The signing bundle: certificate and key that sign, the chain up to the roots, the roots that workloads trust; made of PEM texts and checked before
-// it is used. A bundle that does not verify is refused as a whole, and the one before goes on signing.
+// The signing bundle: certificate and key that sign, the chain up to the roots, the roots that workloads trust; made of
+// PEM texts and checked before it is used. A bundle that does not verify is refused as a whole, and the one before goes
+// on signing.
 //
-// Source: Istio security/pkg/pki/util/keycertbundle.go, security/pkg/pki/ca/ca.go (NewPluggedCertIstioCAOptions, NewSelfSignedIstioCAOptions).
+// Source: Istio security/pkg/pki/util/keycertbundle.go, security/pkg/pki/ca/ca.go (NewPluggedCertIstioCAOptions,
+// NewSelfSignedIstioCAOptions).
 
 import { X509Certificate } from 'node:crypto';
 import { keyDigest, privateKeyOf, publicKeyDer } from './x509/keys.ts';

@@ -1,5 +1,5 @@
-// One request to the API server, for the few things that identity asks of it: reviews of tokens and rights, the Secret of the root. Who makes
-// the connection is the runtime's business; tests put an answer of their own in its place.
+// One request to the API server, for the few things that identity asks of it: reviews of tokens and rights, the Secret
+// of the root. Who makes the connection is the runtime's business; tests put an answer of their own in its place.
 
 import { isObject, type Json } from '../core/base/json.ts';
 

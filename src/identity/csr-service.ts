@@ -1,8 +1,9 @@
-// istio.v1.auth.IstioCertificateService: a signing request in, a certificate for the caller out. Who the caller is was proven beforehand; the request
-// itself proves a key and nothing else.
+// istio.v1.auth.IstioCertificateService: a signing request in, a certificate for the caller out. Who the caller is was
+// proven beforehand; the request itself proves a key and nothing else.
 //
 // Bounded: past QUEUE_MAX requests under way, further ones are refused at once with a code that agents retry.
-// Source: Istio security/pkg/server/ca/server.go (CreateCertificate), security/proto/istioca.proto; codes as agents need them to retry or give up.
+// Source: Istio security/pkg/server/ca/server.go (CreateCertificate), security/proto/istioca.proto; codes as agents
+// need them to retry or give up.
 
 import type { Unrecorded } from '../core/event.ts';
 import type { Caller, Peer } from '../core/model/caller.ts';

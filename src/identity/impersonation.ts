@@ -1,5 +1,5 @@
-// A node agent asks for the certificate of a pod on its node (ztunnel): allowed to accounts that an operator lists, for pods that run where the agent's
-// own pod runs. The requested trust domain must be the mesh's.
+// A node agent asks for the certificate of a pod on its node (ztunnel): allowed to accounts that an operator lists, for
+// pods that run where the agent's own pod runs. The requested trust domain must be the mesh's.
 //
 // Whom a node runs is read from the state; the answer while that is not complete is "not yet" and never "no".
 // Source: Istio security/pkg/server/ca/node_auth.go.

@@ -1,4 +1,5 @@
-// Keys that tokens are verified with, as the state has them (objects of kind TokenIssuer): parsed once, and as long as the object stays.
+// Keys that tokens are verified with, as the state has them (objects of kind TokenIssuer): parsed once, and as long as
+// the object stays.
 
 import { isObject, type Json } from '../core/base/json.ts';
 import type { Obj } from '../core/model/object.ts';

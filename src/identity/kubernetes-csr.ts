@@ -1,8 +1,8 @@
-// A certificate by way of the Kubernetes API: a CertificateSigningRequest is made, approved by this control plane, and read until its signer has
-// signed it. The object is deleted in every case.
+// A certificate by way of the Kubernetes API: a CertificateSigningRequest is made, approved by this control plane, and
+// read until its signer has signed it. The object is deleted in every case.
 //
-// Unlike istiod, a request that is denied or that its signer gives up is not waited for. The API has no call that waits here, so the object is read
-// at growing intervals.
+// Unlike istiod, a request that is denied or that its signer gives up is not waited for. The API has no call that waits
+// here, so the object is read at growing intervals.
 // Source: Istio security/pkg/k8s/chiron/utils.go (SignCSRK8s, submitCSR, approveCSR, readSignedCertificate).
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';

@@ -1,4 +1,5 @@
-// How long a certificate lives that a workload asks for: as long as requested, as long as allowed, and never longer than the one that signs it.
+// How long a certificate lives that a workload asks for: as long as requested, as long as allowed, and never longer
+// than the one that signs it.
 //
 // A request above the maximum is an error and not cut down; agents would not notice.
 // Source: Istio security/pkg/pki/ca/ca.go (minTTL, sign).

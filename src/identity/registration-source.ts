@@ -1,5 +1,6 @@
 // Where the registration authority's settings come from: files beside the process, and MeshConfig.
-// Source: Istio pilot/pkg/bootstrap/istio_ca.go (createIstioRA), pilot/pkg/bootstrap/certcontroller.go (initDNSCertsK8SRA).
+// Source: Istio pilot/pkg/bootstrap/istio_ca.go (createIstioRA), pilot/pkg/bootstrap/certcontroller.go
+// (initDNSCertsK8SRA).
 
 import { readFile } from 'node:fs/promises';
 import { isObject, type Json } from '../core/base/json.ts';

@@ -1,7 +1,9 @@
-// The registration authority: requests of proven callers are handed on to a signer of the Kubernetes API, and the keys that sign are elsewhere.
+// The registration authority: requests of proven callers are handed on to a signer of the Kubernetes API, and the keys
+// that sign are elsewhere.
 //
-// Invariants: a request names the caller's own identities alone, since the signer signs what it says; an answer certifies the request's key for
-// them, or it is none. The last element of an answer is what workloads verify each other with.
+// Invariants: a request names the caller's own identities alone, since the signer signs what it says; an answer
+// certifies the request's key for them, or it is none. The last element of an answer is what workloads verify each
+// other with.
 // Source: Istio security/pkg/pki/ra/k8s_ra.go, security/pkg/pki/ra/common.go (ValidateCSR, preSign).
 
 import { X509Certificate } from 'node:crypto';
@@ -98,7 +100,10 @@ export class Registration {
     };
   }
 
-  /** Those that are configured for the signer, or, of a signer that a request names, the authority at the end of its answer. */
+  /**
+   * Those that are configured for the signer, or, of a signer that a request names, the authority at the end of its
+   * answer.
+   */
   #rootsOf(chain: readonly X509Certificate[], named: string | undefined): string {
     const { roots, signerRoots, signer, time } = this.#options;
     const configured = signerRoots().find(({ certSigners }) => certSigners.includes(named ?? signer))?.pem ?? '';

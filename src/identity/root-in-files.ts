@@ -1,4 +1,5 @@
-// A self-signed root in a folder beside the journal: for a mesh without a cluster. The folder is for its owner alone (0700, files 0600).
+// A self-signed root in a folder beside the journal: for a mesh without a cluster. The folder is for its owner alone
+// (0700, files 0600).
 //
 // A folder appears whole or not at all: it is written under another name and renamed, which fails where one is already.
 

@@ -1,7 +1,8 @@
-// A self-signed root in a Secret of the control plane's namespace: creation is the lock between replicas, the resourceVersion that of a renewal.
-// Name, type and keys are istiod's, so that either can follow the other.
+// A self-signed root in a Secret of the control plane's namespace: creation is the lock between replicas, the
+// resourceVersion that of a renewal. Name, type and keys are istiod's, so that either can follow the other.
 //
-// This is a call of its own and no entry in the table of wishes: the key must never pass through a state that is recorded.
+// This is a call of its own and no entry in the table of wishes: the key must never pass through a state that is
+// recorded.
 // Source: Istio security/pkg/pki/ca/ca.go (BuildSecret, loadSelfSignedCaSecret).
 
 import { isObject, type JsonObject } from '../core/base/json.ts';

@@ -1,7 +1,8 @@
-// What an operator may say about identity: istiod's environment variables with istiod's defaults, read once at the start.
+// What an operator may say about identity: istiod's environment variables with istiod's defaults, read once at the
+// start.
 //
-// Nothing here changes generated configuration, so nothing of it is a recorded setting.
-// Source of names and defaults: Istio 1.30.3 pilot/pkg/features, pilot/pkg/bootstrap/istio_ca.go, security/pkg/pki/ca/ca.go.
+// Nothing here changes generated configuration, so nothing of it is a recorded setting. Source of names and defaults:
+// Istio 1.30.3 pilot/pkg/features, pilot/pkg/bootstrap/istio_ca.go, security/pkg/pki/ca/ca.go.
 
 import { goBoolean } from '../core/base/go-boolean.ts';
 import { durationMs } from '../core/mesh/features.ts';

@@ -1,5 +1,7 @@
-// What the secure ports speak: versions, suites and curves by istiod's flags and by COMPLIANCE_POLICY, which counts more than they do.
-// Source: Istio pilot/cmd/pilot-discovery/app/cmd.go, pilot/pkg/bootstrap/options.go (TLSCipherSuites), pkg/model/fips.go, pkg/security compliance.
+// What the secure ports speak: versions, suites and curves by istiod's flags and by COMPLIANCE_POLICY, which counts
+// more than they do.
+// Source: Istio pilot/cmd/pilot-discovery/app/cmd.go, pilot/pkg/bootstrap/options.go (TLSCipherSuites),
+// pkg/model/fips.go, pkg/security compliance.
 
 export interface SecureTls {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';

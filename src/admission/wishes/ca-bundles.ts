@@ -2,8 +2,8 @@
 // entries that call this control plane. Validation fails closed once it is proved to be reached (self-test.ts). Nothing
 // else of those objects is owned; they are installed by a chart.
 //
-// By server-side apply of these fields. If the object was deleted meanwhile, the API server refuses it as incomplete, so
-// that nothing is created.
+// By server-side apply of these fields. If the object was deleted meanwhile, the API server refuses it as incomplete,
+// so that nothing is created.
 // Source: Istio pkg/webhooks/webhookpatch.go, pkg/webhooks/validation/controller/controller.go.
 
 import { base64OfText } from '../../core/base/base64.ts';

@@ -1,8 +1,8 @@
 // What is deployed for a managed Gateway: ServiceAccount, Deployment, Service, on demand HorizontalPodAutoscaler and
 // PodDisruptionBudget, by server-side apply under istiod's names, labels and field manager.
 //
-// An object that is there without the label of managed ones belongs to a user and is left alone. Nothing is deleted: the
-// Gateway owns what is made for it. A Gateway whose rendering fails wishes for nothing at all.
+// An object that is there without the label of managed ones belongs to a user and is left alone. Nothing is deleted:
+// the Gateway owns what is made for it. A Gateway whose rendering fails wishes for nothing at all.
 // Source: Istio pilot/pkg/config/kube/gatewaycommon/deploymentcontroller.go.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';

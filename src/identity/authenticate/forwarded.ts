@@ -1,5 +1,5 @@
-// Identities that a trusted proxy in front of us has verified and hands on (x-forwarded-client-cert). An operator names the addresses to trust; a header from
-// anywhere else is not read at all.
+// Identities that a trusted proxy in front of us has verified and hands on (x-forwarded-client-cert). An operator names
+// the addresses to trust; a header from anywhere else is not read at all.
 //
 // All hops count, as in Istio: URIs and DNS names of each, and the common name of its subject.
 // Source: Istio security/pkg/server/ca/authenticate/xfcc_authenticator.go; Envoy "x-forwarded-client-cert".

@@ -1,4 +1,5 @@
-// JSON web tokens against a set of keys that lies here: no request leaves. Issuer, audience, expiry and algorithm are always demanded.
+// JSON web tokens against a set of keys that lies here: no request leaves. Issuer, audience, expiry and algorithm are
+// always demanded.
 //
 // Invariant: no error repeats the token or any claim of it.
 

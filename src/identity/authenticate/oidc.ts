@@ -1,4 +1,5 @@
-// Tokens of an OpenID provider that an operator names (JWT_RULE): verified with the provider's keys, which an adapter asked for and the state keeps.
+// Tokens of an OpenID provider that an operator names (JWT_RULE): verified with the provider's keys, which an adapter
+// asked for and the state keeps.
 // Source: Istio security/pkg/server/ca/authenticate/oidc.go (JwtAuthenticator).
 
 import { isObject, type Json } from '../../core/base/json.ts';

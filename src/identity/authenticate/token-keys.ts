@@ -1,7 +1,8 @@
-// A Kubernetes token, judged by the published keys of the API server that issued it and by what the state knows of its pod and account: no request
-// leaves, so it works while the API server is away, and without a right to create anything.
+// A Kubernetes token, judged by the published keys of the API server that issued it and by what the state knows of its
+// pod and account: no request leaves, so it works while the API server is away, and without a right to create anything.
 //
-// It differs from a TokenReview by the delay of the watch after a deletion. Every check is a condition that must hold: what is missing is refused.
+// It differs from a TokenReview by the delay of the watch after a deletion. Every check is a condition that must hold:
+// what is missing is refused.
 // Source: RFC 7519; Kubernetes "Service account token volume projection" (claims of bound tokens); KEP-1205.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';

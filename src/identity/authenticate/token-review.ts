@@ -1,4 +1,5 @@
-// A Kubernetes token, judged by the API server that issued it (TokenReview): once for each stream and each signing request, in bounded time.
+// A Kubernetes token, judged by the API server that issued it (TokenReview): once for each stream and each signing
+// request, in bounded time.
 //
 // An API server that is away makes no caller a liar: the outcome is `unavailable`, and agents come back.
 // Source: Istio security/pkg/k8s/tokenreview/k8sauthn.go (ValidateK8sJwt), authenticate/kubeauth/kube_jwt.go.

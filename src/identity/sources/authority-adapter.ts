@@ -1,8 +1,9 @@
-// What our own authority says, as objects of the source `identity/<cluster>`: its roots, and a certificate for every account whose proxies get theirs over
-// ADS. Who needs one follows from the state: proven identities of connected proxies that subscribe to the secret. One pair an account.
+// What our own authority says, as objects of the source `identity/<cluster>`: its roots, and a certificate for every
+// account whose proxies get theirs over ADS. Who needs one follows from the state: proven identities of connected
+// proxies that subscribe to the secret. One pair an account.
 //
-// Invariants: a certificate is recorded after its key is held; at the start the certificates of an earlier process go, because their keys are gone;
-// an account without a subscribed proxy loses certificate and key.
+// Invariants: a certificate is recorded after its key is held; at the start the certificates of an earlier process go,
+// because their keys are gone; an account without a subscribed proxy loses certificate and key.
 
 import { createHash, randomInt } from 'node:crypto';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapters/adapter.ts';

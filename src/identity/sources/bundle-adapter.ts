@@ -1,5 +1,5 @@
-// Roots of other trust domains behind the SPIFFE bundle URLs of MeshConfig, as objects of the source `bundles/<cluster>`:
-// fetched when the list of URLs changes and every half hour.
+// Roots of other trust domains behind the SPIFFE bundle URLs of MeshConfig, as objects of the source
+// `bundles/<cluster>`: fetched when the list of URLs changes and every half hour.
 //
 // An answer that fails changes nothing, so the last good one stays, over a restart too; istiod withdraws the roots.
 // Source: Istio pilot/pkg/trustbundle/trustbundle.go (fetchRemoteTrustBundles), pkg/spiffe/spiffe.go

@@ -1,5 +1,6 @@
-// Keys that tokens are verified with, as objects of the source `issuers/<cluster>`: from a file, from the API server, from an OpenID provider. Asked for again
-// every few minutes; an answer that fails changes nothing, so the last good one stays, over a restart too.
+// Keys that tokens are verified with, as objects of the source `issuers/<cluster>`: from a file, from the API server,
+// from an OpenID provider. Asked for again every few minutes; an answer that fails changes nothing, so the last good
+// one stays, over a restart too.
 
 import { readFile } from 'node:fs/promises';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapters/adapter.ts';
@@ -94,7 +95,9 @@ export function fileIssuer(name: string, file: string, issuer: string): Issuer {
   return { name, fetch: async () => ({ issuer, jwks: JSON.parse(await readFile(file, 'utf8')) as Json }) };
 }
 
-/** The API server publishes who issues its tokens and with which keys (right: system:service-account-issuer-discovery). */
+/**
+ * The API server publishes who issues its tokens and with which keys (right: system:service-account-issuer-discovery).
+ */
 export function clusterIssuer(name: string, call: ClusterCall): Issuer {
   const get = async (path: string): Promise<Json> => {
     const { status, body } = await call('GET', path);

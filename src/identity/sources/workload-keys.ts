@@ -1,6 +1,8 @@
-// Private keys of the certificates that are delivered over ADS: in memory, by the fingerprint of their certificate, and nowhere else.
+// Private keys of the certificates that are delivered over ADS: in memory, by the fingerprint of their certificate, and
+// nowhere else.
 //
-// A key is here before the certificate is recorded, and stays until a later certificate of its account has been recorded.
+// A key is here before the certificate is recorded, and stays until a later certificate of its account has been
+// recorded.
 
 export class WorkloadKeys {
   readonly #keys = new Map<string, string>();

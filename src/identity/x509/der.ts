@@ -1,7 +1,9 @@
-// DER (X.690), as much of it as certificates and signing requests need: elements with definite lengths, object identifiers, times.
+// DER (X.690), as much of it as certificates and signing requests need: elements with definite lengths, object
+// identifiers, times.
 //
-// Invariants: reading never looks outside the bytes it was given and throws an Error for anything else than DER with tags below 31; what is
-// read and written again is byte-equal. By hand, because a schema library costs more CPU than the signature itself (docs/adr/0016).
+// Invariants: reading never looks outside the bytes it was given and throws an Error for anything else than DER with
+// tags below 31; what is read and written again is byte-equal. By hand, because a schema library costs more CPU than
+// the signature itself (docs/adr/0016).
 
 export const TAG = {
   boolean: 0x01,

@@ -1,5 +1,5 @@
-// Names in certificates: the subjects and subject alternative names that the profiles of this control plane use, and those of certificates
-// and requests that clients present.
+// Names in certificates: the subjects and subject alternative names that the profiles of this control plane use, and
+// those of certificates and requests that clients present.
 // Source: Istio security/pkg/pki/util/san.go (BuildSANExtension); RFC 5280 §4.2.1.6; SPIFFE ID §2, X.509-SVID §2.
 
 import { isIp, isIpv4 } from '../../core/base/ip.ts';

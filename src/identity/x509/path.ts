@@ -1,7 +1,8 @@
-// Does a certificate verify against roots, through intermediates, at a time? For the files of an authority, which are read seldom: signatures are
-// checked on the spot.
+// Does a certificate verify against roots, through intermediates, at a time? For the files of an authority, which are
+// read seldom: signatures are checked on the spot.
 //
-// As Go does it, any certificate of the root file is an anchor, self-signed or not, and an EKU extension anywhere on the path must allow what is asked.
+// As Go does it, any certificate of the root file is an anchor, self-signed or not, and an EKU extension anywhere on
+// the path must allow what is asked.
 // Source: Istio security/pkg/pki/util/verify_cert.go (VerifyCertificate); Go crypto/x509 Certificate.Verify.
 
 import type { X509Certificate } from 'node:crypto';

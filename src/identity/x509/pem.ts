@@ -1,6 +1,8 @@
-// PEM text (RFC 7468, read leniently): blocks in order, and the text before each of them, which certificate bundles use for comments.
+// PEM text (RFC 7468, read leniently): blocks in order, and the text before each of them, which certificate bundles use
+// for comments.
 //
-// Invariant: a block that is returned has valid base64; text outside blocks is never an error. Nothing here looks inside a block.
+// Invariant: a block that is returned has valid base64; text outside blocks is never an error. Nothing here looks
+// inside a block.
 
 export interface PemBlock {
   /** e.g. `CERTIFICATE`. */

@@ -1,7 +1,8 @@
-// The three certificates that this control plane makes: a self-signed root, the leaf of a workload, its own serving certificate.
+// The three certificates that this control plane makes: a self-signed root, the leaf of a workload, its own serving
+// certificate.
 //
-// Invariants: what is signed names nothing but the given identities; the alternative names are critical (the subject is empty); notAfter never lies
-// behind that of the signing certificate. Only signing is asynchronous.
+// Invariants: what is signed names nothing but the given identities; the alternative names are critical (the subject is
+// empty); notAfter never lies behind that of the signing certificate. Only signing is asynchronous.
 // Source: Istio security/pkg/pki/util/generate_cert.go; RFC 5280 §4.1, §4.2.1.
 
 import { createHash, createPublicKey, type KeyObject, randomBytes, type X509Certificate } from 'node:crypto';
@@ -112,7 +113,10 @@ export interface RootRequest {
   readonly organization: string;
   readonly now: number;
   readonly ttlMs: number;
-  /** The certificate that this one replaces with the same key: its subject and key id are kept, so that leaves of both verify with either. */
+  /**
+   * The certificate that this one replaces with the same key: its subject and key id are kept, so that leaves of both
+   * verify with either.
+   */
   readonly replaces?: Signer;
 }
 

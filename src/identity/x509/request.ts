@@ -1,7 +1,7 @@
 // Certificate signing requests (PKCS #10, RFC 2986) as agents send them: read, and the proof of possession verified.
 //
-// What a request says of itself counts for nothing but its public key and whether it has a common name; the rest is read for the registration
-// authority, which hands requests on to another signer and so has to look at them.
+// What a request says of itself counts for nothing but its public key and whether it has a common name; the rest is
+// read for the registration authority, which hands requests on to another signer and so has to look at them.
 // Source: Istio security/pkg/pki/util/crypto.go (ParsePemEncodedCSR), security/pkg/pki/ra/common.go (ValidateCSR).
 
 import { bitsOf, constructed, type Element, elementOf, elementsOf, inside, oidOf, TAG } from './der.ts';

@@ -1,5 +1,6 @@
-// Certificate revocation lists (RFC 5280 §5), as far as an authority's files need it: does each certificate of the chain have a list that it signed?
-// Envoy refuses every chain of which one certificate has none, so a file that lacks one is refused before it is handed out.
+// Certificate revocation lists (RFC 5280 §5), as far as an authority's files need it: does each certificate of the
+// chain have a list that it signed? Envoy refuses every chain of which one certificate has none, so a file that lacks
+// one is refused before it is handed out.
 // Source: Istio security/pkg/pki/util/keycertbundle.go (verifyCrl); Go crypto/x509 RevocationList.CheckSignatureFrom.
 
 import type { X509Certificate } from 'node:crypto';
