@@ -302,6 +302,6 @@ function sayUntried({ proxies, unseen }: NonNullable<AnalysisResult['patches']>)
   const why =
     proxies === 0
       ? 'there is no Pod and no workload to make a proxy of'
-      : `none of the ${counted(proxies, 'proxy', 'proxies')} looked at has it`;
+      : `no proxy that was looked at has it (${counted(proxies, 'proxy', 'proxies')})`;
   process.stderr.write(`not tried on a proxy, because ${why}: EnvoyFilter ${filters}\n`);
 }

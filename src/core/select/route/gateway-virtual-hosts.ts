@@ -89,22 +89,34 @@ const placedRoutes: Selection<Place, PlacedRoutes> = {
     const shared = hostsAt(merged, virtualService);
     if (shared.length === 0) return NOWHERE;
     const at = beside.find(server => server === merged || hostsAt(server, virtualService).length > 0) ?? merged;
-    const routes = reader.select(routesAt, { virtualService, at, http3 });
+    const routes =
+      beside.length === 1
+        ? routesOf(reader, { virtualService, at, http3 })
+        : reader.select(routesAt, { virtualService, at, http3 });
     if (routes === undefined) return NOWHERE;
     const hosts = shared.map(host => host.toLowerCase());
     return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
   },
 };
 
+interface RoutesPlace {
+  readonly virtualService: ResolvedVirtualService;
+  readonly at: MergedServer;
+  readonly http3: boolean;
+}
+
 /** One object for all servers of a Gateway, so that hosts with the same routes can be joined. */
-const routesAt: Selection<
-  { readonly virtualService: ResolvedVirtualService; readonly at: MergedServer; readonly http3: boolean },
-  VirtualServiceRoutesInputs | undefined
-> = {
+const routesAt: Selection<RoutesPlace, VirtualServiceRoutesInputs | undefined> = {
   name: 'select/routesAtServer',
-  run: (reader, { virtualService, at, http3 }) =>
-    virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, at, http3, virtualService)),
+  run: routesOf,
 };
+
+function routesOf(
+  reader: ProxyReader,
+  { virtualService, at, http3 }: RoutesPlace,
+): VirtualServiceRoutesInputs | undefined {
+  return virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, at, http3, virtualService));
+}
 
 function hostsAt({ server }: MergedServer, virtualService: ResolvedVirtualService): readonly string[] {
   return sharedHosts(server.hosts ?? [], virtualService);
