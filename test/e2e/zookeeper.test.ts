@@ -1,10 +1,14 @@
 // The ZooKeeper adapter against ZooKeeper 3.8: the rig of law 9 in both layouts, ephemeral nodes of providers whose
 // sessions expire, a server that is restarted, and the sample's objects through a control plane.
 
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer, type Server } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ClientTls } from '../../src/adapters/kit/http-json.ts';
 import { ZooKeeperSession } from '../../src/adapters/zookeeper/session.ts';
 import { ZooKeeperAdapter, type ZooKeeperBase } from '../../src/adapters/zookeeper/zookeeper-adapter.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -14,6 +18,7 @@ import { EDS, RDS } from '../../src/xds/session/types.ts';
 import { Plane } from './kube/plane.ts';
 import { SidecarClient } from './kube/sidecar-client.ts';
 import { until } from './kube/until.ts';
+import { type Certified, certify } from './openssl-certificates.ts';
 import { ZooKeeper, zookeeperOrSkip } from './registries/servers.ts';
 import { WritingClient } from './registries/writing-client.ts';
 
@@ -138,5 +143,60 @@ describe.runIf(program !== undefined)('a real ZooKeeper', () => {
       await plane.end();
       await rm(folder, { recursive: true });
     }
+  });
+});
+
+// Debian's ZooKeeper answers nothing with the Netty server that its TLS needs, so TLS ends in front of it.
+describe.runIf(program !== undefined)('a real ZooKeeper behind TLS', () => {
+  let zookeeper: ZooKeeper;
+  let front: Server;
+  let folder: string;
+  let certified: Certified;
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'zookeeper-tls-'));
+    certified = certify(folder);
+    zookeeper = await ZooKeeper.begin(program ?? '');
+    const { ca, serverCert: cert, serverKey: key } = certified;
+    const asked = { ca: read(ca), cert: read(cert), key: read(key), requestCert: true, rejectUnauthorized: true };
+    front = createServer(asked, from => {
+      const to = connect(zookeeper.port, '127.0.0.1');
+      for (const socket of [from, to]) {
+        socket.on('error', () => undefined);
+        socket.on('close', () => [from, to].map(one => one.destroy()));
+      }
+      from.pipe(to).pipe(from);
+    });
+    await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(async () => {
+    front?.close();
+    await zookeeper?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is read by a client with a certificate, and by none without', async () => {
+    const writer = await WritingClient.connect(zookeeper.port);
+    await writer.put('/services');
+    await writer.put('/services/shop/one', JSON.stringify({ address: '10.0.0.7', port: 80, payload: {} }));
+    const { port } = front.address() as { readonly port: number };
+    const log = (): void => undefined;
+    const adapterWith = (tls: ClientTls): ZooKeeperAdapter => {
+      const session = new ZooKeeperSession({ servers: [{ host: '127.0.0.1', port }], chance, log, tls });
+      const options = { name: 'main', session, bases: [curator], namespace: 'default', domain: 'service.zookeeper' };
+      return new ZooKeeperAdapter({ ...options, chance, log });
+    };
+    const ca = read(certified.ca);
+    const known = adapterWith({ ca, cert: read(certified.clientCert), key: read(certified.clientKey) });
+    const stranger = adapterWith({ ca });
+    const [sink, none] = [new FoldingSink('zookeeper/main'), new FoldingSink('zookeeper/main')];
+    const refused = stranger.start(none).catch(() => undefined);
+    await known.start(sink);
+    expect([...sink.state.objects.WorkloadEntry.values()]).toHaveLength(1);
+    await until('the refusal of a client without a certificate', () => stranger.status().troubles.length > 0);
+    expect(none.state.objects.WorkloadEntry.size).toBe(0);
+    await Promise.all([known.stop(), stranger.stop()]);
+    await refused;
+    writer.close();
   });
 });
