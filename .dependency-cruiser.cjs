@@ -134,6 +134,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(core|offline|journal|analysis)/',
+          '^src/oracle/question\\.ts$',
           '^src/admission/(?!webhook/)',
           '^src/xds/(?!grpc/|serve/)',
           '^src/adapters/file/',

@@ -1,7 +1,8 @@
-// Compiles src/ to dist/, bundles ui/ to dist/ui/, copies the data files that the program reads, and links the command as
-// node_modules/.bin/periplus. `npm install` runs it (prepare), and so does the first `npx periplus` in a clone, which
-// installs the clone into npm's cache: with --if-changed nothing is compiled when no input changed since the last
-// build. The note of the last build lies in node_modules/.cache, is removed first and written last.
+// Compiles src/ to dist/ (types by tsc, entries by esbuild), bundles ui/ to dist/ui/, copies the data files that the
+// program reads, and links the command as node_modules/.bin/periplus. `npm install` runs it (prepare), and so does the
+// first `npx periplus` in a clone, which installs the clone into npm's cache: with --if-changed nothing is compiled when
+// no input changed since the last build. The note of the last build lies in node_modules/.cache, is removed first and
+// written last.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -21,6 +22,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildUi } from './build-ui.mjs';
+import { bundleSource, PROGRAMS } from './bundle-source.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const program = join(root, 'dist/cli/main.js');
@@ -36,6 +38,8 @@ const others = [
   'tsconfig.build.json',
   'scripts/build.mjs',
   'scripts/build-ui.mjs',
+  'scripts/bundle-source.mjs',
+  'package.json',
   'package-lock.json',
 ];
 
@@ -54,11 +58,20 @@ function isBuilt() {
   return existsSync(program) && existsSync(note) && readFileSync(note, 'utf8') === fingerprint();
 }
 
-function build() {
+/** The modules of package.json's `exports`, as paths in src/ without their ending. */
+function entries() {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.values(exports).flatMap(({ default: file }) =>
+    file ? [file.slice('./dist/'.length, -'.js'.length)] : [],
+  );
+}
+
+async function build() {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   rmSync(note, { force: true });
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
+  await bundleSource([...PROGRAMS, ...entries()], join(root, 'dist'), '', { packages: 'external', sourcemap: true });
   for (const file of sources) {
     if (file.endsWith('.json')) cpSync(join(root, 'src', file), join(root, 'dist', file));
   }
@@ -76,5 +89,5 @@ function linkCommand() {
   symlinkSync('../../dist/cli/main.js', link);
 }
 
-if (!process.argv.includes('--if-changed') || !hasOwnModules || !isBuilt()) build();
+if (!process.argv.includes('--if-changed') || !hasOwnModules || !isBuilt()) await build();
 if (hasOwnModules) linkCommand();

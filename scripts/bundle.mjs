@@ -1,8 +1,8 @@
 // Makes periplus.mjs: the command in one file, for pipelines and images that have Node and nothing else. It runs on the
 // platform that it was made on: the SQLite addon in it is compiled.
 //
-// The program's own files are bundled (esbuild) into entries that lie where `tsc` puts them, so that every path relative
-// to a module stays true; data files and the addon are packed beside them. `npm run build:bundle [FILE]`.
+// The program's own files and its libraries are bundled (bundle-source.mjs); data files and the addon are packed beside
+// them. `npm run build:bundle [FILE]`.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -17,16 +17,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { buildUi } from './build-ui.mjs';
+import { bundleSource, PROGRAMS } from './bundle-source.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
-/** Threads are started from files of their own. */
-const ENTRIES = ['cli/main', 'journal/sqlite-writer', 'adapters/file/parse-thread', 'admin/explorer/worker'];
 const DATA = ['package.json', 'LICENSE', 'journal/schema', 'samples'];
 /** Version 12 for Node 20, version 13 where it is installed; each with what it needs of its own packages. */
 const ADDONS = {
@@ -36,45 +34,19 @@ const ADDONS = {
   'file-uri-to-path': ['package.json', 'index.js'],
 };
 
-/** `import.meta.url` of a bundled module is that of the file it would be in dist/. */
-const keepPlaces = {
-  name: 'keep-places',
-  setup(builder) {
-    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      if (!path.startsWith(source + sep)) return undefined;
-      const place = relative(source, path).replaceAll(sep, '/').replace(/\.ts$/, '.js');
-      const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', `__placeOf(${JSON.stringify(place)})`);
-      return { contents, loader: 'ts' };
-    });
-  },
-};
-
-const BANNER = `import { createRequire as __createRequire } from 'node:module';
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);
-const __placeOf = place => new URL(place, import.meta.url.replace(/\\/dist\\/.*$/, '/dist/')).href;`;
+`;
 
 /** @param {string} out the file to write */
 export async function bundle(out) {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-bundle-'));
   try {
-    await build({
-      absWorkingDir: root,
-      entryPoints: Object.fromEntries(ENTRIES.map(name => [name, `src/${name}.ts`])),
-      outdir: join(folder, 'dist'),
-      chunkNames: 'chunks/[name]-[hash]',
-      bundle: true,
-      splitting: true,
+    await bundleSource(PROGRAMS, join(folder, 'dist'), REQUIRE, {
       minifySyntax: true,
       minifyWhitespace: true,
       keepNames: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20.19',
       external: ['better-sqlite3', 'better-sqlite3-node-api', 'fast-check'],
-      banner: { js: BANNER },
-      legalComments: 'none',
-      plugins: [keepPlaces],
-      logLevel: 'warning',
     });
     for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
       if (file.endsWith('.json')) cpSync(join(source, file), join(folder, 'dist', file));

@@ -1,6 +1,7 @@
 // `npm run api` writes docs/api/report.txt: read the diff, it is the change that users of the package see. With --check
 // (`npm run check:api`, in CI) nothing is written: it fails if the report is not today's, if a public declaration
-// mentions a type that no entry exports, or if package.json or docs/api/README.md lack an entry.
+// mentions a type that no entry exports, if an entry has too many names, or if package.json or docs/api/README.md lack
+// one.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,8 @@ import { apiReport, ENTRIES } from './report.ts';
 
 const root = join(import.meta.dirname, '../..');
 const REPORT = 'docs/api/report.txt';
+/** Of an entry: what a reader can survey. A name that another entry exports is not exported twice without need. */
+const NAMES_MAX = 60;
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 function entryProblems(): readonly string[] {
@@ -24,7 +27,12 @@ function entryProblems(): readonly string[] {
 }
 
 const { text, leaks } = apiReport();
-const problems = [...leaks.map(leak => `no entry exports ${leak}`), ...entryProblems()];
+const crowded = [...text.matchAll(/^# (.*) \((\d+) names\)$/gm)].filter(([, , names]) => Number(names) > NAMES_MAX);
+const problems = [
+  ...leaks.map(leak => `no entry exports ${leak}`),
+  ...crowded.map(([, entry, names]) => `${entry} exports ${names} names, more than ${NAMES_MAX}`),
+  ...entryProblems(),
+];
 if (!process.argv.includes('--check')) writeFileSync(join(root, REPORT), text);
 else if (text !== read(REPORT))
   problems.push(`${REPORT} is not the public API of today: npm run api, and read the diff`);

@@ -14,7 +14,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   'periplus/history': 'src/history/main.ts',
   'periplus/testing': 'src/testing/main.ts',
   'periplus/adapter': 'src/adapters/main.ts',
-  'periplus/oracle': 'src/oracle/main.ts',
+  'periplus/oracle': 'src/oracle-entry.ts',
 };
 
 /** Public by name: values are passed from one function to another, members are no API. */

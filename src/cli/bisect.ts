@@ -79,7 +79,7 @@ Examples:
     )
     .action(async (test: readonly string[], flags: Flags) => {
       const format = parseFormat(flags.output);
-      await withHistory(flags.journal, async history => {
+      const search = async (history: History): Promise<void> => {
         const whole = { from: await rangeStart(history, flags.from), to: await positionOf(history, flags.to) };
         if (whole.from >= whole.to) throw new CliError('--from must come before --to', EXIT.misuse);
         const proxy = flags.proxy === undefined ? undefined : await connectedDuring(history, flags.proxy, whole);
@@ -103,7 +103,8 @@ Examples:
           );
         }
         await showFound(history, what, found, flags, format);
-      });
+      };
+      await withHistory(flags.journal, search, true);
     });
 }
 

@@ -1,7 +1,7 @@
 // Flags of the secure port and the certificate authority: istiod's names and defaults, and our own for keys of tokens.
 
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { whyNotRegistering } from '../identity/registration-source.ts';
 import { identitySettings } from '../identity/settings.ts';
 import { secureTls } from '../identity/tls-settings.ts';
@@ -11,6 +11,8 @@ import { CliError, EXIT } from './output.ts';
 
 export interface IdentityFlags {
   readonly secureGrpcAddr: string;
+  /** The same under istiod's name, which takes precedence. */
+  readonly secureGRPCAddr?: string;
   readonly tlsCertFile?: string;
   readonly tlsKeyFile?: string;
   readonly caCertFile?: string;
@@ -25,6 +27,7 @@ export interface IdentityFlags {
 export function addIdentityFlags(command: Command): Command {
   return command
     .option('--secureGrpcAddr <addr>', "address for xDS and signing requests over TLS; '' for none", ':15012')
+    .addOption(new Option('--secureGRPCAddr <addr>', "istiod's name of --secureGrpcAddr").hideHelp())
     .option('--tlsCertFile <file>', 'serving certificate; with --tlsKeyFile and --caCertFile')
     .option('--tlsKeyFile <file>', 'its key')
     .option('--caCertFile <file>', 'roots that clients verify it with, and that certificates of clients verify with')
@@ -45,7 +48,8 @@ export function addIdentityFlags(command: Command): Command {
 
 /** Undefined: there is no secure port, and so no certificate authority. */
 export function identityOptionsOf(flags: IdentityFlags, journal: string): IdentityOptions | undefined {
-  if (flags.secureGrpcAddr === '') return undefined;
+  const secure = flags.secureGRPCAddr ?? flags.secureGrpcAddr;
+  if (secure === '') return undefined;
   const { tokenCheck, tokenKeys, tokenIssuer } = flags;
   if (tokenCheck !== 'review' && tokenCheck !== 'keys') {
     throw new CliError(`--tokenCheck ${tokenCheck}: expected review or keys`, EXIT.misuse);
@@ -59,7 +63,7 @@ export function identityOptionsOf(flags: IdentityFlags, journal: string): Identi
   refuseUnsupported(settings);
   return {
     settings,
-    secureGrpcAddr: addressOf(flags.secureGrpcAddr),
+    secureGrpcAddr: addressOf(secure),
     tls: meant(() => secureTls(flags.tlsMinVersion, flags.tlsCipherSuites, settings.compliancePolicy)),
     servingFiles: { certificate: flags.tlsCertFile, key: flags.tlsKeyFile, roots: flags.caCertFile },
     caFolder: flags.caFolder ?? join(dirname(journal), 'ca'),

@@ -55,12 +55,13 @@ Examples:
     )
     .action(async (flags: Flags) => {
       const format = parseFormat(flags.output);
-      await withHistory(flags.journal, async history => {
+      const look = async (history: History): Promise<void> => {
         const found = await search(history, flags);
         if (format === 'table') show(found);
         else printData(found as unknown as Json, format);
         if (found.breaks.length > 0) process.exitCode = EXIT.failed;
-      });
+      };
+      await withHistory(flags.journal, look, true);
     });
 }
 

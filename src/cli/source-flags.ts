@@ -183,7 +183,6 @@ const OF_ISTIOD: ReadonlySet<string> = new Set([
   '--plugins',
   '--profile',
   '--resync',
-  '--secureGRPCAddr',
   '--tls-cipher-suites',
   '--tls-min-version',
   '--tlsCertFile',

@@ -29,10 +29,13 @@ export function withTargetOptions(command: Command): Command {
     .option('--address <host:port>', 'monitoring address of the control plane', DEFAULT_ADDRESS);
 }
 
-/** Opens a journal for the time of `use`; folding that takes long shows how far it is. */
-export async function withHistory<T>(path: string, use: (history: History) => Promise<T>): Promise<T> {
+/**
+ * Opens a journal for the time of `use`; folding that takes long shows how far it is. `travels`: `use` goes to many
+ * positions.
+ */
+export async function withHistory<T>(path: string, use: (history: History) => Promise<T>, travels = false): Promise<T> {
   const line = progress('folding the journal');
-  const history = await openHistory(path, { onProgress: line.show, keepStates: true });
+  const history = await openHistory(path, { onProgress: line.show, keepStates: true, oneVisit: !travels });
   try {
     return await use(history);
   } finally {

@@ -49,12 +49,6 @@ export interface Cause {
   readonly fields: readonly FieldCause[];
 }
 
-export interface Jointly {
-  readonly objects: readonly string[];
-  readonly decides: 'all' | 'part';
-  readonly paths: readonly string[];
-}
-
 export interface Explanation {
   readonly what: string;
   readonly proxy: string;
@@ -65,7 +59,11 @@ export interface Explanation {
   /** Those that decide all of it first. */
   readonly causes: readonly Cause[];
   /** Objects of one kind of which any one would do: none of them alone matters, all of them do. */
-  readonly jointly: readonly Jointly[];
+  readonly jointly: readonly {
+    readonly objects: readonly string[];
+    readonly decides: 'all' | 'part';
+    readonly paths: readonly string[];
+  }[];
   /** Objects that were read and change nothing: `Kind/namespace/name`. */
   readonly readOnly: readonly string[];
   /** Look-ups without a result; a name that ends in `*` stands for every object of a range. */
@@ -128,16 +126,14 @@ export interface ChangedResource {
   readonly changes: readonly JsonChange[];
 }
 
-export type WarningKind =
-  | 'refused-by-envoy'
-  | 'missing-cluster'
-  | 'no-endpoints'
-  | 'endpoints-gone'
-  | 'order-only'
-  | 'parent-lost';
-
 export interface DiffWarning {
-  readonly kind: WarningKind;
+  readonly kind:
+    | 'refused-by-envoy'
+    | 'missing-cluster'
+    | 'no-endpoints'
+    | 'endpoints-gone'
+    | 'order-only'
+    | 'parent-lost';
   readonly message: string;
 }
 
@@ -212,10 +208,8 @@ export interface NackExplanation {
   readonly push?: PushExplanation;
 }
 
-export type SymptomKind = 'cluster-missing' | 'endpoints-lost' | 'route-lost' | 'refused' | 'proxy-gone';
-
 export interface Symptom {
-  readonly kind: SymptomKind;
+  readonly kind: 'cluster-missing' | 'endpoints-lost' | 'route-lost' | 'refused' | 'proxy-gone';
   /** Id of the proxy that has it; empty: of the mesh. */
   readonly proxy: string;
   /** A cluster, a host, an object. */

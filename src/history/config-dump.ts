@@ -1,15 +1,16 @@
 // A proxy's resources as JSON for people and programs: canonical protojson, every Any expanded, private values
 // replaced. The same shape as the page /debug/holdingsz of a running control plane, so that one reader fits both.
 
-import type { Json, JsonObject } from '../core/base/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
-import { typeNameOf } from '../xds/proto/any.ts';
+import { type TypeName, typeNameOf } from '../xds/proto/any.ts';
 import { CDS, RDS } from '../xds/session/types.ts';
-import { toProtoJson } from '../xds/wire/protojson.ts';
+import { generatedJson } from '../xds/wire/generated-json.ts';
+import { typeOf } from '../xds/wire/registry.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
 import { type Translations, translationsIn } from './translations.ts';
@@ -25,7 +26,7 @@ export interface ConfigDump {
   /** Connection, as the journal has it. */
   readonly proxy: string;
   readonly configs: readonly { readonly typeUrl: string; readonly resources: readonly DumpedResource[] }[];
-  /** The user's objects behind translated ones that these resources name. */
+  /** The user's objects behind translated ones that these resources name: `Kind/namespace/name`, likewise. */
   readonly translations?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -54,7 +55,10 @@ function dumpOf(proxy: string, holdings: Holdings): ConfigDump {
     typeUrl,
     resources: [...held.values()].map(resource => ({
       name: resource.name,
-      version: encodeResource(typeUrl, resource.name, resource.message).version,
+      /** Made when it is read: tables do without it, and encoding costs as much as all the rest. */
+      get version() {
+        return encodeResource(typeUrl, resource.name, resource.message).version;
+      },
       resource: shownJson(typeUrl, resource),
     })),
   }));
@@ -70,10 +74,18 @@ const shown = new WeakMap<object, JsonObject>();
 export function shownJson(typeUrl: string, resource: Resource<object>): JsonObject {
   const before = shown.get(resource.message);
   if (before !== undefined) return before;
-  const { body } = encodeResource(typeUrl, resource.name, resource.message);
-  const any = toProtoJson('google.protobuf.Any', body) as Json;
+  const any = generatedJson(typeOf('google.protobuf.Any'), { '@type': typeUrl, ...resource.message });
   const json = withoutPrivateKeys(any) as JsonObject;
   shown.set(resource.message, json);
+  return json;
+}
+
+/** As shownJson, of one message within a resource: a thousand virtual hosts are not converted to look at one. */
+export function shownPart(type: TypeName, part: object): JsonObject {
+  const before = shown.get(part);
+  if (before !== undefined) return before;
+  const json = withoutPrivateKeys(generatedJson(typeOf(type), part)) as JsonObject;
+  shown.set(part, json);
   return json;
 }
 

@@ -7,7 +7,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Provenance } from '../core/query/provenance.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Cause, Explanation, FieldCause, Jointly, JsonChange } from './answers.ts';
+import type { Cause, Explanation, FieldCause, JsonChange } from './answers.ts';
 import type { History } from './history.ts';
 import { jsonDiff } from './json-diff.ts';
 import { lastChangeOf, recordInForce } from './last-change.ts';
@@ -66,13 +66,13 @@ export async function explain(
 }
 
 /** Four services on one port make one listener: it is there as long as one of them is. */
-function togetherIn(trial: Trial, state: State, objects: readonly string[]): readonly Jointly[] {
+function togetherIn(trial: Trial, state: State, objects: readonly string[]): Explanation['jointly'] {
   const kinds = new Map<string, string[]>();
   for (const object of [...objects].sort()) {
     const kind = object.slice(0, object.indexOf('/'));
     kinds.set(kind, [...(kinds.get(kind) ?? []), object]);
   }
-  return [...kinds.values()].flatMap((group): readonly Jointly[] => {
+  return [...kinds.values()].flatMap((group): Explanation['jointly'] => {
     if (group.length < 2) return [];
     const changes = trial.changes(group.reduce(withoutObject, state));
     if (changes.length === 0) return [];

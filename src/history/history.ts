@@ -32,6 +32,11 @@ export interface HistoryOptions {
   readonly foldMax?: number;
   /** Keep states that took long to fold to for the next process, in files beside the journal. Default: false. */
   readonly keepStates?: boolean;
+  /**
+   * Most likely one position is asked for: the first long way leaves no states behind, because making them costs as
+   * much as the way. Default: false.
+   */
+  readonly oneVisit?: boolean;
   /** Called now and then while a position is folded to. */
   readonly onProgress?: (seq: number, to: number) => void;
 }
@@ -44,6 +49,7 @@ export class History {
   readonly #foldMax: number;
   readonly #onProgress: HistoryOptions['onProgress'];
   readonly #cache: StateCache | undefined;
+  #leavesStates: boolean;
   readonly #recent = new Map<number, State>();
   #visits = 0;
   readonly #rejected = new Set<number>();
@@ -56,6 +62,7 @@ export class History {
     this.#foldMax = options.foldMax ?? Number.POSITIVE_INFINITY;
     this.#onProgress = options.onProgress;
     this.#cache = options.keepStates === true ? stateCacheOf(journal) : undefined;
+    this.#leavesStates = options.oneVisit !== true;
   }
 
   head(): Head {
@@ -112,6 +119,10 @@ export class History {
 
   /** Between the states that a way leaves: a multiple of the checkpoints' spacing. */
   #step(events: number): number {
+    if (!this.#leavesStates && events >= STATE_EVENTS_MAX) {
+      this.#leavesStates = true;
+      return Number.POSITIVE_INFINITY;
+    }
     let step = this.#checkpoints.spacing;
     while (step * STATES_A_WAY < events && step < STATE_EVENTS_MAX) step *= 2;
     return step;

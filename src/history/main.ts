@@ -22,7 +22,6 @@ export type {
   Incident,
   IncidentBreak,
   IncidentSymptom,
-  Jointly,
   JsonChange,
   LastChange,
   MeshDiff,
@@ -32,8 +31,6 @@ export type {
   PushExplanation,
   PushedResource,
   Symptom,
-  SymptomKind,
-  WarningKind,
 } from './answers.ts';
 export { type BisectCondition, type BisectRange, type BisectResult, bisect } from './bisect.ts';
 export { Checkpoints } from './checkpoints.ts';

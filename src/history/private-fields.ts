@@ -19,16 +19,27 @@ export const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
 /** Variables of Wasm modules whose value is a secret for the agent. Empty ones are shown: the secret is missing. */
 const PRIVATE_TEXTS: ReadonlySet<string> = new Set(['ISTIO_META_WASM_IMAGE_PULL_SECRET']);
 
-/** The same with every private key replaced, wherever it stands: listeners and clusters may hold one inline. */
+/** The value, or a copy with every private key replaced, wherever it is: listeners and clusters may hold one inline. */
 export function withoutPrivateKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutPrivateKeys);
-  if (!isObject(value)) return value;
-  const shown: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    if (PRIVATE_FIELDS.has(name) && typeof member === 'object') shown[name] = REDACTED;
-    else if (PRIVATE_TEXTS.has(name) && typeof member === 'string' && member !== '') shown[name] = '[redacted]';
-    else shown[name] = withoutPrivateKeys(member);
+  if (Array.isArray(value)) {
+    const shown = value.map(withoutPrivateKeys);
+    return shown.some((one, i) => one !== value[i]) ? shown : value;
   }
-  return shown;
+  if (!isObject(value)) return value;
+  let shown: Record<string, Json | undefined> | undefined;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === undefined) continue;
+    const safe = safeMember(name, member);
+    if (safe === member) continue;
+    shown ??= { ...value };
+    shown[name] = safe;
+  }
+  return shown ?? value;
+}
+
+function safeMember(name: string, member: Json): Json {
+  if (PRIVATE_FIELDS.has(name) && typeof member === 'object') return REDACTED;
+  if (PRIVATE_TEXTS.has(name) && typeof member === 'string' && member !== '') return '[redacted]';
+  return withoutPrivateKeys(member);
 }

@@ -3,7 +3,7 @@
 // A subject finds itself at any state and knows which objects were read for it, so why, since when and what if are
 // the same code for all of them.
 
-import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { Provenance } from '../core/query/provenance.ts';
@@ -13,9 +13,9 @@ import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import { resourceSource } from '../xds/assemble/types.ts';
 import { watchedNames } from '../xds/generate/common/watched-names.ts';
+import type { ClusterLoadAssignment, LbEndpoint, RouteConfiguration, VirtualHost } from '../xds/proto/types.gen.ts';
 import { CDS, ECDS, EDS, LDS, RDS } from '../xds/session/types.ts';
-import { shownJson } from './config-dump.ts';
-import { objectsIn } from './rows.ts';
+import { shownJson, shownPart } from './config-dump.ts';
 
 export interface Subject {
   /** e.g. `cluster outbound|9080||reviews.shop.svc.cluster.local` */
@@ -138,27 +138,22 @@ export function virtualHostSubject(host: string, route?: string): Subject {
     ...(number === undefined ? {} : { port: number }),
     answer: (tracker, state, proxy) => {
       for (const name of routes(tracker, state, proxy)) {
-        const resource = namedOf(tracker, state, proxy, RDS, name);
-        const found = resource === undefined ? undefined : virtualHostIn(shownJson(RDS, resource), host);
-        if (found !== undefined) return found;
+        const found = virtualHostIn(namedOf(tracker, state, proxy, RDS, name), host);
+        if (found !== undefined) return shownPart('envoy.config.route.v3.VirtualHost', found);
       }
       return undefined;
     },
     provenance: (tracker, state, proxy) => {
-      const all = routes(tracker, state, proxy).map(name => {
-        const resource = namedOf(tracker, state, proxy, RDS, name);
-        const found = resource === undefined ? undefined : virtualHostIn(shownJson(RDS, resource), host);
-        return { name, resource, found };
-      });
-      const holding = all.find(({ found }) => found !== undefined);
+      const all = routes(tracker, state, proxy).map(name => ({
+        name,
+        part: virtualHostIn(namedOf(tracker, state, proxy, RDS, name), host),
+      }));
+      const holding = all.find(({ part }) => part !== undefined);
       if (holding === undefined) return union(all.map(({ name }) => namedProvenance(tracker, state, proxy, RDS, name)));
-      const { virtualHosts = [] } = holding.resource!.message as {
-        readonly virtualHosts?: readonly { readonly name?: string }[];
-      };
-      const part = virtualHosts.find(one => one.name === holding.found!.name);
+      const { name, part } = holding;
       const holds = (value: unknown): boolean => value === part || (Array.isArray(value) && value.includes(part));
       const query = resourceSource(RDS)!.named as Query<string, unknown>;
-      return tracker.provenance(state, proxy, query, holding.name, holds);
+      return tracker.provenance(state, proxy, query, name, holds);
     },
   };
 }
@@ -174,13 +169,12 @@ function splitPort(host: string): readonly [string, number | undefined] {
 }
 
 /** By its name, by a domain, or by its name without the port. */
-function virtualHostIn(route: JsonObject, host: string): JsonObject | undefined {
-  const hosts = objectsIn(route.virtualHosts);
-  const domainsOf = (one: JsonObject): readonly Json[] => (Array.isArray(one.domains) ? one.domains : []);
+function virtualHostIn(route: Resource<object> | undefined, host: string): VirtualHost | undefined {
+  const { virtualHosts: hosts = [] }: RouteConfiguration = route?.message ?? {};
   return (
     hosts.find(one => one.name === host) ??
-    hosts.find(one => domainsOf(one).includes(host)) ??
-    hosts.find(one => typeof one.name === 'string' && splitPort(one.name)[0] === host)
+    hosts.find(one => one.domains?.includes(host)) ??
+    hosts.find(one => one.name !== undefined && splitPort(one.name)[0] === host)
   );
 }
 
@@ -194,8 +188,8 @@ export function endpointSubject(address: string, cluster?: string): Subject {
     const found = new Map<string, JsonObject>();
     for (const name of clusters(tracker, state, proxy)) {
       const resource = namedOf(tracker, state, proxy, EDS, name);
-      const endpoint = resource === undefined ? undefined : endpointIn(shownJson(EDS, resource), address);
-      if (endpoint !== undefined) found.set(name, endpoint);
+      const endpoint = resource === undefined ? undefined : endpointIn(resource.message, address);
+      if (endpoint !== undefined) found.set(name, shownPart('envoy.config.endpoint.v3.LbEndpoint', endpoint));
     }
     return found;
   };
@@ -205,7 +199,7 @@ export function endpointSubject(address: string, cluster?: string): Subject {
     names: (tracker, state, proxy) =>
       clusters(tracker, state, proxy).flatMap(name => {
         const resource = namedOf(tracker, state, proxy, EDS, name);
-        return resource === undefined ? [] : addressesIn(shownJson(EDS, resource));
+        return resource === undefined ? [] : addressesIn(resource.message);
       }),
     answer: (tracker, state, proxy) => {
       const found = among(tracker, state, proxy);
@@ -219,25 +213,24 @@ export function endpointSubject(address: string, cluster?: string): Subject {
   };
 }
 
-function endpointIn(assignment: JsonObject, address: string): JsonObject | undefined {
-  for (const locality of objectsIn(assignment.endpoints)) {
-    for (const one of objectsIn(locality.lbEndpoints)) {
-      const at =
-        isObject(one.endpoint) && isObject(one.endpoint.address) ? one.endpoint.address.socketAddress : undefined;
-      if (!isObject(at)) continue;
-      if (address === at.address || address === `${String(at.address)}:${String(at.portValue ?? 0)}`) return one;
-    }
+function endpointIn(assignment: ClusterLoadAssignment, address: string): LbEndpoint | undefined {
+  for (const { lbEndpoints = [] } of assignment.endpoints ?? []) {
+    const found = lbEndpoints.find(one => namesOfEndpoint(one).includes(address));
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function addressesIn(assignment: JsonObject): readonly string[] {
-  return objectsIn(assignment.endpoints).flatMap(locality =>
-    objectsIn(locality.lbEndpoints).flatMap(({ endpoint }) => {
-      const at = isObject(endpoint) && isObject(endpoint.address) ? endpoint.address.socketAddress : undefined;
-      return isObject(at) ? [`${String(at.address)}:${String(at.portValue ?? 0)}`] : [];
-    }),
+function addressesIn(assignment: ClusterLoadAssignment): readonly string[] {
+  return (assignment.endpoints ?? []).flatMap(({ lbEndpoints = [] }) =>
+    lbEndpoints.flatMap(one => namesOfEndpoint(one).slice(0, 1)),
   );
+}
+
+/** `address:port`, then the address alone; none of an endpoint that is no socket. */
+function namesOfEndpoint({ endpoint }: LbEndpoint): readonly string[] {
+  const at = endpoint?.address?.socketAddress;
+  return at?.address === undefined ? [] : [`${at.address}:${at.portValue ?? 0}`, at.address];
 }
 
 function union(all: readonly Provenance[]): Provenance {

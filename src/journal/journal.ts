@@ -100,11 +100,9 @@ export interface RecordsRange extends Range {
   readonly kind?: string;
 }
 
-export type FindingKind = 'changed' | 'hole' | 'time-went-back' | 'lost-tail' | 'snapshot' | 'meta' | 'file';
-
 /** One thing that `verify` found wrong. */
 export interface Finding {
-  readonly kind: FindingKind;
+  readonly kind: 'changed' | 'hole' | 'time-went-back' | 'lost-tail' | 'snapshot' | 'meta' | 'file';
   /** The event or snapshot concerned; absent for the file as a whole. */
   readonly seq?: number;
   /** e.g. `event.body`, `snapshot_segment.hash`, `meta.head_hash`. */

@@ -40,7 +40,6 @@ export type {
   CompactOptions,
   Durability,
   Finding,
-  FindingKind,
   Follow,
   Head,
   Journal,

@@ -1,5 +1,5 @@
 // Everything that a proxy holds and that decides where it sends traffic, as generated messages: the input of the
-// routing oracle.
+// routing oracle. The entry `periplus/oracle` loads this file on demand (held-in.ts), because it needs the generators.
 
 import { locateInText } from '../adapters/file/locate.ts';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -9,20 +9,14 @@ import type { Unrecorded } from '../core/event.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
+import type { ProxyConfig } from '../oracle/question.ts';
 import { endpointNames, routeNames } from '../xds/generate/common/watched-names.ts';
-import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
+import type { Cluster, Listener } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './generate.ts';
 
 /** Lists in the order of generation. Resources that the others name are included if they exist. */
-export interface HeldResources {
-  readonly listeners: readonly Listener[];
-  readonly routes: readonly RouteConfiguration[];
-  readonly clusters: readonly Cluster[];
-  readonly endpoints: readonly ClusterLoadAssignment[];
-}
-
-export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): HeldResources {
+export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): ProxyConfig {
   const all = <T>(url: string): readonly T[] => allOf(tracker, state, proxy, url).map(({ message }) => message as T);
   const named = <T>(url: string, names: readonly string[]): readonly T[] =>
     names.flatMap(name => {
@@ -51,11 +45,8 @@ export interface MeshTexts {
 const SOURCE = 'file/Kubernetes';
 const CONNECTION = 'asking';
 
-/**
- * The resources of a proxy with this node (envoy.config.core.v3.Node in protojson) in the mesh. Throws if anything in
- * the mesh is refused.
- */
-export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): HeldResources {
+/** As heldIn (held-in.ts), at once. Throws if anything in the mesh is refused. */
+export function configIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): ProxyConfig {
   const bytes = new TextEncoder();
   const facts: Unrecorded[] = [
     { source: 'runtime', kind: 'Engine', settings: { env } },

@@ -8,13 +8,14 @@ export function explain(prediction: Prediction): string {
   return prediction.branches.map(explainBranch).join('\n');
 }
 
-function explainBranch({ probability, steps, outcome, unmodelled }: Branch): string {
+function explainBranch({ probability, steps, outcome, unmodelled, beyond }: Branch): string {
   const lines = steps.flatMap(({ stage, name, why, passedOver }) => [
     `  ${stage}${name === '' ? '' : ` ${name}`}: ${why}`,
     ...passedOver.map(other => `    not ${other}`),
   ]);
   const unsure = unmodelled.length === 0 ? [] : [`  not modelled: ${unmodelled.join(', ')}`];
-  return [`${percent(probability)} ${showOutcome(outcome)}`, ...lines, ...unsure].join('\n');
+  const open = beyond.length === 0 ? [] : [`  decided beyond this proxy: ${beyond.join(', ')}`];
+  return [`${percent(probability)} ${showOutcome(outcome)}`, ...lines, ...unsure, ...open].join('\n');
 }
 
 const percent = (probability: number): string => `${Math.round(probability * 10_000) / 100}%`;

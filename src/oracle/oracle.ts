@@ -2,12 +2,13 @@
 // nothing of the generators, so its answer is an independent check of their resources. A case outside the model is
 // `unknown`, never a guess.
 
-import type { Socket } from './address.ts';
+import { TrafficDirection } from '../xds/proto/types.gen.ts';
+import { type Socket, showSocket } from './address.ts';
 import type { KnownResources } from './exchange.ts';
 import { chooseChain } from './filter-chain.ts';
 import { serve } from './http.ts';
 import { inspect } from './inspect.ts';
-import { type CapturePorts, DEFAULT_CAPTURE, Listeners, take } from './listener.ts';
+import { type CapturePorts, DEFAULT_CAPTURE, Listeners, type Taken, take } from './listener.ts';
 import { endsTls, proxied, terminalOf } from './network.ts';
 import type { Branch, Prediction } from './prediction.ts';
 import type { Connection, ProxyConfig } from './question.ts';
@@ -45,6 +46,19 @@ function branchesOf(
 ): readonly Branch[] {
   const taken = take(start, listeners, connection, capture);
   if (taken === undefined) return end(start, { kind: 'closed', why: 'no listener has this address' });
+  const branches = behind(taken, known, connection);
+  return taken.listener.trafficDirection === TrafficDirection.INBOUND ? branches : branches.map(withBeyond);
+}
+
+/** The policies of a destination act in its own proxy, so the configuration of this one does not tell about them. */
+function withBeyond(branch: Branch): Branch {
+  const { outcome } = branch;
+  if (outcome.kind !== 'forwarded') return branch;
+  return { ...branch, beyond: [`the policies of the destination, in the proxy of ${showSocket(outcome.endpoint)}`] };
+}
+
+/** From the listener on. */
+function behind(taken: Taken, known: KnownResources, connection: Connection): readonly Branch[] {
   const { listener, local } = taken;
   let { trail } = taken;
   if (listener.filterChainMatcher !== undefined || listener.fcdsConfig !== undefined) {

@@ -15,6 +15,11 @@ export interface Branch {
   readonly outcome: Outcome;
   /** Filters on the way that the oracle does not model and that may decide otherwise (Wasm, Lua …). */
   readonly unmodelled: readonly string[];
+  /**
+   * What decides after this proxy and is no part of its configuration: the policies of the destination's own proxy.
+   * Empty if the way ends here or at the workload.
+   */
+  readonly beyond: readonly string[];
   /** What filters of policies decided on the way, in their order. The last one that refuses made the outcome. */
   readonly verdicts: readonly Verdict[];
 }

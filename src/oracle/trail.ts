@@ -31,7 +31,7 @@ export function unmodelled(trail: Trail, filter: string): Trail {
 }
 
 export function end(trail: Trail, outcome: Outcome): readonly Branch[] {
-  return trail.probability > 0 ? [{ ...trail, outcome }] : [];
+  return trail.probability > 0 ? [{ ...trail, outcome, beyond: [] }] : [];
 }
 
 /**

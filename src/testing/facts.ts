@@ -1,8 +1,9 @@
 // Arbitrary histories: facts of sources and of proxies, colliding, out of order, repeated.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event, Fact, MeshLayer } from '../core/event.ts';
+import { fc } from './fast-check.ts';
 import { anyObject } from './objects.ts';
 import { meshConfig, meshNetworks } from './worlds/edges.ts';
 
@@ -86,7 +87,7 @@ export function connected(c: (typeof CONNECTIONS)[number]): { readonly source: s
 /** Some of the proxies, before anything else. */
 export const someConnected = fc.subarray([...CONNECTIONS], { minLength: 2 }).map(all => all.map(connected));
 
-const objectFact: fc.Arbitrary<Fact> = fc.oneof(
+const objectFact: Arbitrary<Fact> = fc.oneof(
   { weight: 7, arbitrary: anyObject.map((object): Fact => ({ kind: 'Add', object })) },
   {
     weight: 1,
@@ -111,7 +112,7 @@ const namesFact = fc
   .constantFrom(...Object.keys(LISTS))
   .map((digest): Fact => ({ kind: 'Names', digest, names: LISTS[digest]! }));
 
-const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
+const proxyFact: Arbitrary<Fact> = fc.oneof(
   namesFact,
   fc.tuple(connection, fc.constantFrom(...Object.keys(LISTS)), fc.subarray(['80', '9000']), fc.subarray(['80'])).map(
     ([c, list, subscribe, unsubscribe]): Fact => ({
@@ -148,7 +149,7 @@ const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
 );
 
 /** Flags that generation reads, and where the control plane runs. */
-const settings: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
+const settings: Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
   {},
   { domainSuffix: 'cluster.local', clusterId: 'Kubernetes', env: { PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES: 'true' } },
   { env: { PILOT_HTTP10: 'true', ENABLE_HCM_INTERNAL_NETWORKS: 'true', PILOT_DISABLE_MX_ALPN: 'true' } },
@@ -165,7 +166,7 @@ const standing = fc.constantFrom<{ readonly layer?: MeshLayer }>(
   { layer: 'shared' },
 );
 
-const otherFact: fc.Arbitrary<Fact> = fc.oneof(
+const otherFact: Arbitrary<Fact> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.tuple(meshConfig, standing).map(([value, at]): Fact => ({ kind: 'MeshConfig', ...at, value })),
@@ -193,7 +194,7 @@ const otherFact: fc.Arbitrary<Fact> = fc.oneof(
 );
 
 /** A fact with its source. */
-export const anyFact: fc.Arbitrary<{ readonly source: string } & Fact> = fc
+export const anyFact: Arbitrary<{ readonly source: string } & Fact> = fc
   .tuple(
     fc.constantFrom(...SOURCES),
     fc.oneof(
@@ -205,7 +206,7 @@ export const anyFact: fc.Arbitrary<{ readonly source: string } & Fact> = fc
   .map(([source, fact]) => ({ source, ...fact }));
 
 /** Up to `maxLength` facts. Some objects come again with a change outside their projection. */
-export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
+export function anyHistory(maxLength: number): Arbitrary<readonly Event[]> {
   const isWritten = fc.nat({ max: 7 }).map(n => n === 7);
   return fc
     .array(fc.tuple(anyFact, isWritten), { maxLength, size: 'max' })

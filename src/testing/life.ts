@@ -3,9 +3,10 @@
 // sources that disagree. Each story is short; a life is several at once, on few names and addresses, so that they get
 // in each other's way.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
+import { fc } from './fast-check.ts';
 import { NAMES, NAMESPACES } from './worlds/pools.ts';
 
 const KUBE = 'kube/Kubernetes';
@@ -18,7 +19,7 @@ interface Place {
   readonly namespace: string;
   readonly source: string;
 }
-const place: fc.Arbitrary<Place> = fc.record({
+const place: Arbitrary<Place> = fc.record({
   name: fc.constantFrom(...NAMES),
   namespace: fc.constantFrom(...NAMESPACES),
   source: fc.constantFrom(...CLUSTERS),
@@ -26,7 +27,7 @@ const place: fc.Arbitrary<Place> = fc.record({
 /** Last parts of addresses; few, so that they are given again. */
 const addresses = fc.uniqueArray(fc.nat({ max: 7 }), { minLength: 2, maxLength: 4 });
 
-export type Story = fc.Arbitrary<readonly Unrecorded[]>;
+export type Story = Arbitrary<readonly Unrecorded[]>;
 
 /** New pods take over from old ones, at addresses that the old ones, or others, had. */
 const rollout: Story = fc.tuple(place, addresses).map(([at, ips]) => {

@@ -1,8 +1,8 @@
 // Arbitrary objects of every kind, usually valid: the parts are in worlds/.
 
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { definitionOf } from '../core/kinds/registry.ts';
+import { fc } from './fast-check.ts';
 import { edgeObject } from './worlds/edges.ts';
 import { gatewayApiObject } from './worlds/gateway-api.ts';
 import { kubernetesObject } from './worlds/kubernetes.ts';

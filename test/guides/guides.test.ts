@@ -12,7 +12,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "'../../src/adapters/main.ts'": "'periplus/adapter'",
   "'../../src/journal/main.ts'": "'periplus/journal'",
   "'../../src/history/main.ts'": "'periplus/history'",
-  "'../../src/oracle/main.ts'": "'periplus/oracle'",
+  "'../../src/oracle-entry.ts'": "'periplus/oracle'",
   "'../../src/testing/main.ts'": "'periplus/testing'",
 };
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JsonObject, State, Unrecorded } from '../../src/index.ts';
+import type { JsonObject, State } from '../../src/index.ts';
+import type { Unrecorded } from '../../src/journal/main.ts';
 import {
   backInTime,
   contentsBySource,
@@ -68,30 +69,32 @@ const proxy: readonly Unrecorded[] = [
 ];
 
 /** What the proxy holds: names and versions, which are hashes of the content. */
-const held = (state: State): readonly string[] => resourcesHeld(run(plain(proxy), state), connection);
+const held = (state: State): Promise<readonly string[]> => resourcesHeld(run(plain(proxy), state), connection);
 
 const life = meshLife(4);
 const choices = fc.array(fc.nat(), { maxLength: 100, size: 'max' });
 
-test('changes in other namespaces leave our proxy unchanged', () => {
-  const alone = held(run(plain(existing)));
+test('changes in other namespaces leave our proxy unchanged', async () => {
+  const alone = await held(run(plain(existing)));
   expect(alone.some(line => line.startsWith('outbound|80|stable|catalog.shop.svc.cluster.local '))).toBe(true);
-  fc.assert(
-    fc.property(life, choices, (facts, order) => {
-      expect(held(run(plain(reordered([...existing, ...facts], order))))).toEqual(alone);
+  await fc.assert(
+    fc.asyncProperty(life, choices, async (facts, order) => {
+      expect(await held(run(plain(reordered([...existing, ...facts], order))))).toEqual(alone);
     }),
     { seed: 1, numRuns: 20 },
   );
 });
 
-test('a crash or a source that goes back in time leaves our proxy unchanged', () => {
-  const alone = held(run(plain(existing)));
-  fc.assert(
-    fc.property(life, fc.nat(), fc.nat(), (facts, at, back) => {
+test('a crash or a source that goes back in time leaves our proxy unchanged', async () => {
+  const alone = await held(run(plain(existing)));
+  await fc.assert(
+    fc.asyncProperty(life, fc.nat(), fc.nat(), async (facts, at, back) => {
       const all = [...facts, ...existing];
       const sources = contentsBySource(all);
-      expect(held(settle(run(crashed(all, at % all.length)), sources))).toEqual(alone);
-      expect(held(settle(run(backInTime(all, source, at % all.length, back % all.length)), sources))).toEqual(alone);
+      expect(await held(settle(run(crashed(all, at % all.length)), sources))).toEqual(alone);
+      expect(await held(settle(run(backInTime(all, source, at % all.length, back % all.length)), sources))).toEqual(
+        alone,
+      );
     }),
     { seed: 1, numRuns: 20 },
   );

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeMessage, encodeResource } from '../../src/xds/engine/encode.ts';
 import { type TypeName, typeUrl } from '../../src/xds/proto/any.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../src/xds/serve/discovery.ts';
+import { generatedJson } from '../../src/xds/wire/generated-json.ts';
 import { encodeUnpacked } from '../../src/xds/wire/pack.ts';
 import { fromProtoJson, toProtoJson } from '../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';
@@ -77,6 +78,15 @@ describe.each(SERVED)('encoding of %s', name => {
         const read = fromProtoJson(name, json);
         expect(isRight(read) && read.right).toEqual(message);
         expect(Buffer.from(type.encode(protojson.fromJson(type, json)).finish())).toEqual(Buffer.from(bytes));
+      }),
+      parameters(RUNS),
+    );
+  });
+
+  test('is shown as JSON without encoding, as its bytes are', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
+        expect(JSON.stringify(generatedJson(type, message))).toBe(JSON.stringify(toProtoJson(name, encode(message))));
       }),
       parameters(RUNS),
     );

@@ -1,16 +1,14 @@
 // The outages of the visible part of the strip. The question is a long one: it waits until the part stands still, and
-// is asked again when the server preferred another question.
+// the server prefers every other question to it.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outage, Outages } from '../../src/admin/explorer/api-questions.ts';
 import type { Span } from '../model/strip.ts';
-import { ApiFault, ask, urlOf } from './api-client.ts';
+import { ask, urlOf } from './api-client.ts';
 
 const STILL_MS = 600;
-const AGAIN_MS = 3_000;
 /** While events come, the newest are looked at this often. */
 const REFRESH_MS = 30_000;
-const SUPERSEDED = 409;
 
 export interface KnownOutages {
   readonly outages: readonly Outage[];
@@ -32,18 +30,13 @@ export function useOutages({ from, to }: Span): KnownOutages {
   const isLong = long === `${from}-${to}`;
   useEffect(() => {
     const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout>;
     const question = async (): Promise<void> => {
       setLooking(true);
       const url = urlOf('outages', { from, to, long: isLong ? 'true' : undefined });
       try {
         setFound({ ...(await ask<Outages>(url, controller.signal)), askedAt: Date.now() });
-      } catch (error) {
+      } catch {
         if (controller.signal.aborted) return;
-        if (error instanceof ApiFault && error.status === SUPERSEDED) {
-          timer = setTimeout(() => void question(), AGAIN_MS);
-          return;
-        }
         // No marks: asking again by hand (Find the cause) shows the fault.
       }
       setLooking(false);
@@ -51,7 +44,7 @@ export function useOutages({ from, to }: Span): KnownOutages {
     const before = latest.current;
     const isNewer = before !== undefined && before.from === from && before.to < to && !isLong;
     const wait = isNewer ? Math.max(STILL_MS, REFRESH_MS - (Date.now() - before.askedAt)) : STILL_MS;
-    timer = setTimeout(() => void question(), wait);
+    const timer = setTimeout(() => void question(), wait);
     return () => {
       controller.abort();
       clearTimeout(timer);

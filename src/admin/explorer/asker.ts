@@ -58,12 +58,14 @@ const laneOf: Readonly<Record<string, Lane>> = {
   '/object/effect': 'search',
 };
 
-/** Asked by the page by itself: any other question of the lane goes before them, also before one that runs. */
+/** Asked by the page by itself: any other question of the lane goes before; one that runs is asked again then. */
 const background: ReadonlySet<string> = new Set(['/outages']);
 
 interface Job {
   readonly question: Question;
   readonly cancel: Int32Array;
+  /** Called off for another question: it is asked again. */
+  isPreempted: boolean;
   readonly resolve: (answer: ThreadAnswer) => void;
 }
 
@@ -106,11 +108,12 @@ class LaneOfQuestions {
       return Promise.resolve(fault(503, 'too many questions wait; ask again later'));
     }
     return new Promise(resolve => {
-      const job: Job = { question, cancel: new Int32Array(new SharedArrayBuffer(4)), resolve };
+      const cancel = new Int32Array(new SharedArrayBuffer(4));
+      const job: Job = { question, cancel, isPreempted: false, resolve };
       signal?.addEventListener('abort', () => this.#callOff(job), { once: true });
       this.#waiting.push(job);
       if (this.#running !== undefined && isBackground(this.#running) && !isBackground(job))
-        this.#callOff(this.#running);
+        this.#callOff(this.#running, true);
       this.#next();
     });
   }
@@ -129,7 +132,8 @@ class LaneOfQuestions {
     if (this.#running !== undefined && isOlder(this.#running)) this.#callOff(this.#running);
   }
 
-  #callOff(job: Job): void {
+  #callOff(job: Job, isPreempted = false): void {
+    job.isPreempted = isPreempted;
     Atomics.store(job.cancel, 0, 1);
     if (this.#waiting.includes(job)) {
       this.#waiting = this.#waiting.filter(other => other !== job);
@@ -179,7 +183,11 @@ class LaneOfQuestions {
     const job = this.#running;
     this.#running = undefined;
     this.#worker?.unref();
-    job?.resolve(answer);
+    if (job?.isPreempted === true && answer.status === CANCELLED && !this.#closed) {
+      job.isPreempted = false;
+      Atomics.store(job.cancel, 0, 0);
+      this.#waiting.push(job);
+    } else job?.resolve(answer);
     if (!this.#closed) this.#next();
   }
 
@@ -206,6 +214,8 @@ class LaneOfQuestions {
 function isBackground({ question }: Job): boolean {
   return background.has(question.path);
 }
+
+const CANCELLED = 409;
 
 function cancelled(): ThreadAnswer {
   const { status, message } = new Cancelled();

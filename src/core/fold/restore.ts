@@ -21,9 +21,9 @@ import { restoredObjects, restoreFact, type SourcedFact } from './snapshot.ts';
 import { recordAfterAll } from './versions.ts';
 
 /** Pending versions of one object; past that they are judged together. */
-export const PENDING_VERSIONS_MAX = 16;
+export const PENDING_VERSIONS_MAX = 32;
 /** Pending versions of all objects, whichever is more: this many (some tens of megabytes) … */
-export const PENDING_MAX = 20_000;
+export const PENDING_MAX = 30_000;
 /**
  * … or this many for each object. A pending version is about a kilobyte of text; a kept object is three times that. The
  * limit grows with the mesh so that the share of superseded versions does not shrink.

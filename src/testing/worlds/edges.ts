@@ -1,7 +1,8 @@
 // Arbitrary edges of a mesh: gateways, Sidecars, ServiceEntries and the workloads outside of Kubernetes.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import { connectionPool } from './policies.ts';
 import {
   all,
@@ -233,7 +234,7 @@ export const edgeObject: Shape = fc.oneof(
 );
 
 /** MeshConfig as the istio ConfigMap has it; some are refused. */
-export const meshConfig: fc.Arbitrary<Json> = fc.oneof(
+export const meshConfig: Arbitrary<Json> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Json>(null, {}, { accessLogFile: 7 }, { connectTimeout: '-1s' }) },
   {
     weight: 4,
@@ -266,7 +267,7 @@ export const meshConfig: fc.Arbitrary<Json> = fc.oneof(
 );
 
 /** MeshNetworks as the istio ConfigMap has it. */
-export const meshNetworks: fc.Arbitrary<Json> = fc.constantFrom<Json>(
+export const meshNetworks: Arbitrary<Json> = fc.constantFrom<Json>(
   null,
   { networks: {} },
   {

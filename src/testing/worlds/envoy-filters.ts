@@ -1,8 +1,8 @@
 // Arbitrary EnvoyFilters: every target and operation, matches that hit and that miss, values that decode and that fit
 // their target or not.
 
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import {
   all,
   both,

@@ -1,8 +1,8 @@
 // Arbitrary objects of the Gateway API, of its inference extension, and Ingresses: gateways, routes that hang on them,
 // and what they name.
 
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import {
   all,
   both,

@@ -1,7 +1,7 @@
 // Arbitrary Kubernetes objects: services of every sort, and what stands behind them.
 
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import { all, ip, labels, NAMES, name, namespace, object, PORTS, type Shape, some, type Value } from './pools.ts';
 
 const servicePorts: Value = fc

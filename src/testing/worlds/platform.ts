@@ -1,8 +1,9 @@
 // Arbitrary objects of the kinds that surround a mesh: the parts of a cluster and of a gateway's deployment, and
 // objects with revisions.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import { all, clusterWide, ip, name, object, type Shape, some } from './pools.ts';
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
@@ -78,13 +79,13 @@ const serviceExport: Shape = object('multicluster.x-k8s.io/v1alpha1', 'ServiceEx
 const serviceImport: Shape = object(
   'multicluster.x-k8s.io/v1alpha1',
   'ServiceImport',
-  all({ spec: all({ type: fc.constant('ClusterSetIP'), ips: fc.array(ip, { maxLength: 2 }) as fc.Arbitrary<Json> }) }),
+  all({ spec: all({ type: fc.constant('ClusterSetIP'), ips: fc.array(ip, { maxLength: 2 }) as Arbitrary<Json> }) }),
 );
 const resolvedName: Shape = clusterWide(
   object(
     'periplus.internal/v1',
     'ResolvedName',
-    all({ spec: all({ addresses: fc.array(ip, { maxLength: 2 }) as fc.Arbitrary<Json> }) }),
+    all({ spec: all({ addresses: fc.array(ip, { maxLength: 2 }) as Arbitrary<Json> }) }),
     {
       name: fc.constantFrom('gateway.example.com', 'other.example.com'),
     },
@@ -105,14 +106,14 @@ const jwksDocument: Shape = clusterWide(
     { name: fc.constantFrom('issuer', 'other') },
   ),
 );
-const pem = fc.constantFrom('', '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n') as fc.Arbitrary<Json>;
-const ofIdentity = (kind: string, spec: Readonly<Record<string, fc.Arbitrary<Json>>>): Shape =>
+const pem = fc.constantFrom('', '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n') as Arbitrary<Json>;
+const ofIdentity = (kind: string, spec: Readonly<Record<string, Arbitrary<Json>>>): Shape =>
   object('periplus.internal/v1', kind, all({ spec: all(spec) }));
 const trustAnchors: Shape = clusterWide(ofIdentity('TrustAnchors', { roots: pem, chain: pem }));
 const tokenIssuer: Shape = clusterWide(ofIdentity('TokenIssuer', { issuer: pem, jwks: pem }));
 const spiffeBundle: Shape = clusterWide(ofIdentity('SpiffeBundle', { url: pem }));
 const workloadCertificate: Shape = ofIdentity('WorkloadCertificate', { chain: pem, fingerprint: pem });
-const secretAccess: Shape = ofIdentity('SecretAccess', { allowed: fc.boolean() as fc.Arbitrary<Json> });
+const secretAccess: Shape = ofIdentity('SecretAccess', { allowed: fc.boolean() as Arbitrary<Json> });
 
 const leadership: Shape = clusterWide(
   object(
@@ -120,8 +121,8 @@ const leadership: Shape = clusterWide(
     'Leadership',
     all({
       spec: all({
-        election: fc.constant('istio-namespace-controller-election') as fc.Arbitrary<Json>,
-        holder: fc.constantFrom('pod-1', 'pod-2') as fc.Arbitrary<Json>,
+        election: fc.constant('istio-namespace-controller-election') as Arbitrary<Json>,
+        holder: fc.constantFrom('pod-1', 'pod-2') as Arbitrary<Json>,
       }),
     }),
     { name: fc.constant('istio-namespace-controller-election') },
@@ -136,8 +137,8 @@ const writeRefusal: Shape = clusterWide(
     'WriteRefusal',
     all({
       spec: all({
-        target: fc.constant('ConfigMap default/istio-ca-root-cert') as fc.Arbitrary<Json>,
-        status: fc.constantFrom(403, 422) as fc.Arbitrary<Json>,
+        target: fc.constant('ConfigMap default/istio-ca-root-cert') as Arbitrary<Json>,
+        status: fc.constantFrom(403, 422) as Arbitrary<Json>,
       }),
     }),
   ),
@@ -148,10 +149,10 @@ const configDistribution: Shape = object(
   'ConfigDistribution',
   all({
     spec: all({
-      kind: fc.constant('VirtualService') as fc.Arbitrary<Json>,
-      name: name as fc.Arbitrary<Json>,
-      acked: fc.nat({ max: 2 }) as fc.Arbitrary<Json>,
-      total: fc.constant(2) as fc.Arbitrary<Json>,
+      kind: fc.constant('VirtualService') as Arbitrary<Json>,
+      name: name as Arbitrary<Json>,
+      acked: fc.nat({ max: 2 }) as Arbitrary<Json>,
+      total: fc.constant(2) as Arbitrary<Json>,
     }),
   }),
 );

@@ -1,7 +1,7 @@
 // Arbitrary DestinationRules and policies of workloads.
 
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import { envoyFilter } from './envoy-filters.ts';
 import {
   all,

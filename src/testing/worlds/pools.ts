@@ -1,8 +1,9 @@
 // Small pools of names and values, so that objects of arbitrary worlds collide, refer to each other, and to things that
 // do not exist.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 
 export const NAMESPACES = ['istio-system', 'prod', 'test'] as const;
 export const NAMES = ['alpha', 'beta', 'gamma'] as const;
@@ -15,8 +16,8 @@ export const PORTS = [
   { name: 'mongo', port: 27_017 },
 ] as const;
 
-export type Shape = fc.Arbitrary<JsonObject>;
-export type Value = fc.Arbitrary<Json | undefined>;
+export type Shape = Arbitrary<JsonObject>;
+export type Value = Arbitrary<Json | undefined>;
 
 export const namespace = fc.constantFrom(...NAMESPACES);
 export const name = fc.constantFrom(...NAMES);
@@ -56,14 +57,14 @@ export function all(fields: { readonly [field: string]: Value }): Shape {
   return fc.record(fields) as Shape;
 }
 
-export function list(value: Value, minLength: number, maxLength: number): fc.Arbitrary<Json> {
-  return fc.array(value as fc.Arbitrary<Json>, { minLength, maxLength });
+export function list(value: Value, minLength: number, maxLength: number): Arbitrary<Json> {
+  return fc.array(value as Arbitrary<Json>, { minLength, maxLength });
 }
 
 /** Exactly one of the members, as in a oneof. */
 export function oneOf(fields: { readonly [field: string]: Value }): Shape {
   return fc.oneof(
-    ...Object.entries(fields).map(([field, value]) => (value as fc.Arbitrary<Json>).map(v => ({ [field]: v }))),
+    ...Object.entries(fields).map(([field, value]) => (value as Arbitrary<Json>).map(v => ({ [field]: v }))),
   );
 }
 

@@ -1,7 +1,8 @@
 // Arbitrary VirtualServices: every member of HTTP routes, TLS and TCP routes.
 
-import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { fc } from '../fast-check.ts';
 import {
   all,
   both,
@@ -56,7 +57,7 @@ const httpMatch: Shape = some({
   statPrefix: fc.constant('stats'),
 });
 
-const weighted: fc.Arbitrary<Json> = fc.oneof(
+const weighted: Arbitrary<Json> = fc.oneof(
   fc.tuple(destination, headers).map(([d, h]): Json => [{ destination: d, headers: h }]),
   destination.map((d): Json => [{ destination: d }]),
   fc.tuple(destination, destination, fc.integer({ min: 0, max: 99 })).map(

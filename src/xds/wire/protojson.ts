@@ -75,7 +75,8 @@ export function hasOwnJson(type: Type): boolean {
 const OWN_JSON =
   /^google\.protobuf\.(Any|Duration|Timestamp|FieldMask|Struct|Value|ListValue|(Bool|String|Bytes|Float|Double|U?Int(32|64))Value)$/;
 
-function reachesAny(type: Type): boolean {
+/** Whether an Any can stand in a message of the type. */
+export function reachesAny(type: Type): boolean {
   const known = holdsAny.get(type);
   if (known !== undefined) return known;
   const found = search(type, new Set());

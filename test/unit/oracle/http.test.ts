@@ -232,6 +232,7 @@ describe('the explanation of a route', () => {
       '  cluster b: has endpoints of its own',
       '  endpoint 10.9.0.2:80: priority 0, healthy, locality /, by plaintext',
       '  not modelled: my.lua',
+      '  decided beyond this proxy: the policies of the destination, in the proxy of 10.9.0.2:80',
     ]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/oracle/question.ts';
-import type { Listener, ListenerFilter } from '../../../src/xds/proto/types.gen.ts';
+import { type Listener, type ListenerFilter, TrafficDirection } from '../../../src/xds/proto/types.gen.ts';
 import { at, cluster, ORIGINAL_DST, oracle, outcome, routes, shown, tcp, tls } from './scene.ts';
 
 const to = (name: string) => [{ filters: [tcp({ cluster: name })] }];
@@ -193,5 +193,26 @@ describe('handshakes', () => {
     ['bytes that are not HTTP to a connection manager', {}, { tls: {} }, '100% closed'],
   ] as const)('%s', (_, context, given, expected) => {
     expect(shown(asked(context), direct(given))).toEqual([expected]);
+  });
+});
+
+describe('policies of the destination', () => {
+  const connection: Connection = { arrives: 'outbound', destination: { address: '10.0.0.1', port: 80 } };
+  const beyondOf = (trafficDirection: Listener['trafficDirection'], asked = connection) => {
+    const facing = { ...virtualOutbound, useOriginalDst: off, trafficDirection };
+    return oracle({ listeners: [facing], clusters })
+      .predict(asked)
+      .branches.map(({ beyond }) => beyond);
+  };
+
+  it('are named, because they act in its own proxy', () => {
+    const named = ['the policies of the destination, in the proxy of 10.9.0.1:80'];
+    expect(beyondOf(TrafficDirection.OUTBOUND)).toEqual([named]);
+    expect(beyondOf(undefined)).toEqual([named]);
+  });
+
+  it('are not named where the way ends at the workload, or earlier', () => {
+    expect(beyondOf(TrafficDirection.INBOUND)).toEqual([[]]);
+    expect(beyondOf(TrafficDirection.OUTBOUND, { ...connection, arrives: 'direct' })).toEqual([[]]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { findingsOf } from '../../../../../src/offline/findings.ts';
-import { heldIn } from '../../../../../src/offline/held.ts';
+import { configIn } from '../../../../../src/offline/held.ts';
 import { world } from '../../../world.ts';
 
 const ON = { PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: 'true' };
@@ -55,7 +55,7 @@ const PAY = "{group: '', kind: Service, name: pay, namespace: bank, port: 5432}"
 const API = '{group: networking.istio.io, kind: ServiceEntry, name: entry, namespace: bank}';
 
 const heldText = (env: Record<string, string>, files: string): string => {
-  const { routes, listeners } = heldIn({ files: { 'mesh.yaml': files }, env }, CLIENT);
+  const { routes, listeners } = configIn({ files: { 'mesh.yaml': files }, env }, CLIENT);
   return JSON.stringify([routes, listeners]);
 };
 const isTaken = (env: Record<string, string>, files: string): boolean => heldText(env, files).includes('/taken');
