@@ -11,6 +11,7 @@ import type { Resource } from '../adapters/kube/resource.ts';
 import { VERSION } from '../admin/version.ts';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
+import { kindNames } from '../core/kinds/registry.ts';
 import type { KindName } from '../core/model/kind.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { CliError, progress } from './output.ts';
@@ -67,10 +68,15 @@ export async function listCluster(
     throw new CliError(`--kubeconfig ${kubeconfig}: ${error instanceof Error ? error.message : String(error)}`);
   });
   try {
-    const listed = await listOnce(adapter);
-    if (then !== undefined) {
-      await then({ api: connection(), resource: kind => adapter.resource(kind) });
-    }
+    // Where objects are is forgotten when the watches end.
+    const resources = new Map<KindName, Resource | undefined>();
+    const stop = (): Promise<void> => {
+      for (const kind of kindNames) resources.set(kind, adapter.resource(kind));
+      return adapter.stop();
+    };
+    const { source } = adapter;
+    const listed = await listOnce({ source, start: sink => adapter.start(sink), status: () => adapter.status(), stop });
+    await then?.({ api: connection(), resource: kind => resources.get(kind) });
     return { ...listed, shown: credentials.shown };
   } finally {
     credentials.close();
