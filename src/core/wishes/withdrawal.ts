@@ -15,12 +15,19 @@ export function withdrawalOf({ metadata, status }: JsonObject): JsonObject | und
   const isTheirs = entries.some(
     ({ manager, fieldsV1 }) => manager !== DISTRIBUTION_MANAGER && saysGeneration(fieldsV1),
   );
+  const { conditions: _, observedGeneration, ...others } = status;
+  const isBare = conditions.length === 0 && Object.keys(others).length === 0;
+  const keepsGeneration = isTheirs && observedGeneration !== undefined;
   return {
     metadata: { resourceVersion: metadata.resourceVersion },
-    status: {
-      conditions: conditions.length === 0 ? null : conditions,
-      ...(isTheirs ? {} : { observedGeneration: null }),
-    },
+    // Without a status nothing of it has an owner.
+    status:
+      isBare && !keepsGeneration
+        ? null
+        : {
+            conditions: conditions.length === 0 ? null : conditions,
+            ...(isTheirs ? {} : { observedGeneration: null }),
+          },
   };
 }
 

@@ -20,8 +20,11 @@ function withStatus(conditions: readonly JsonObject[], ...managers: readonly str
 test('withdrawal: the condition and the generation that only Periplus says go', () => {
   expect(withdrawalOf(withStatus([ours], DISTRIBUTION_MANAGER))).toEqual({
     metadata: { resourceVersion: '7' },
-    status: { conditions: null, observedGeneration: null },
+    status: null,
   });
+  const told = withStatus([ours], DISTRIBUTION_MANAGER);
+  const status = { ...(told.status as JsonObject), validationMessages: [] };
+  expect(withdrawalOf({ ...told, status })).toMatchObject({ status: { conditions: null, observedGeneration: null } });
 });
 
 test('withdrawal: conditions of others stay, and a generation that another manager says too', () => {
