@@ -8,14 +8,24 @@ import { allServices } from '../../core/registry/services.ts';
 import { serviceTargets } from '../../core/registry/workload.ts';
 import type { DebugParts } from '../debug-parts.ts';
 import { type Answer, json, text } from '../http.ts';
+import {
+  type Condition,
+  dnsWithoutEndpoints,
+  duplicateSubsets,
+  endpointsNotReady,
+  listenerConflicts,
+} from './push-conditions.ts';
 
 type PushParts = Pick<DebugParts, 'world' | 'engine' | 'xds'>;
-type Condition = Record<string, JsonObject>;
 
-/** By metric of istiod: clusters without endpoints, workloads without a service, and what proxies refused. */
+/** By metric of istiod; those of it that are missing here have no condition in these generators. */
 export function pushStatusOf(parts: PushParts): JsonObject {
   const conditions: Readonly<Record<string, Condition>> = {
+    pilot_conflict_outbound_listener_tcp_over_current_tcp: listenerConflicts(parts),
+    pilot_destrule_subsets: duplicateSubsets(parts),
+    pilot_dns_cluster_without_endpoints: dnsWithoutEndpoints(parts),
     pilot_eds_no_instances: withoutEndpoints(parts),
+    pilot_endpoint_not_ready: endpointsNotReady(parts),
     pilot_k8s_proxies_with_no_service_targets: withoutServices(parts),
     pilot_total_xds_rejects: refusals(parts),
   };

@@ -1,0 +1,92 @@
+// Conditions of `push_status` that follow from the mesh's objects and from what connected proxies hold, under istiod's
+// metrics and with its texts (Istio pilot/pkg/model/push_context.go; each function names who reports there).
+
+import type { JsonObject } from '../../core/base/json.ts';
+import { endpointShards } from '../../core/registry/endpoints.ts';
+import { allServices } from '../../core/registry/services.ts';
+import { serviceTargets } from '../../core/registry/workload.ts';
+import { outboundListenerPlans } from '../../core/select/listener/outbound-listeners.ts';
+import { type MergedRule, type RulePoolRef, rulePool } from '../../core/select/scope/destination-rule-pools.ts';
+import type { DebugParts } from '../debug-parts.ts';
+
+type Parts = Pick<DebugParts, 'world' | 'engine'>;
+export type Condition = Record<string, JsonObject>;
+
+const POOLS: readonly RulePoolRef['pool'][] = ['exported', 'local', 'rootPrivate'];
+
+/** Istio pilot/pkg/model/destination_rule.go (mergeDestinationRule). */
+export function duplicateSubsets({ world, engine }: Parts): Condition {
+  const { state } = world;
+  const found: Condition = {};
+  const namespaces = new Set([...state.objects.DestinationRule.values()].map(({ namespace }) => namespace));
+  for (const namespace of namespaces) {
+    for (const pool of POOLS) {
+      const { entries } = engine.tracker.get(state, undefined, rulePool, { pool, namespace });
+      for (const [host, rules] of entries) {
+        const repeated = rules.map(({ rule }) => repeatedSubset(rule)).find(name => name !== undefined);
+        if (repeated === undefined) continue;
+        found[host] = { message: `Duplicate subset ${repeated} found while merging destination rules for ${host}` };
+      }
+    }
+  }
+  return found;
+}
+
+function repeatedSubset({ from }: MergedRule): string | undefined {
+  const known = new Set<string>();
+  for (const { spec } of from) {
+    const names = (spec.subsets ?? []).map(({ name = '' }) => name);
+    const again = names.find(name => known.has(name));
+    if (again !== undefined) return again;
+    for (const name of names) known.add(name);
+  }
+  return undefined;
+}
+
+/** Istio pilot/pkg/networking/core/cluster_builder.go (buildCluster). */
+export function dnsWithoutEndpoints({ world, engine }: Parts): Condition {
+  const { state } = world;
+  const found: Condition = {};
+  for (const { hostname, namespace, resolution, ports } of engine.tracker.get(state, undefined, allServices, '')) {
+    if (!resolution.startsWith('DNS')) continue;
+    const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
+    const names = new Set(shards.flatMap(({ endpoints }) => endpoints.map(({ portName }) => portName)));
+    for (const { name, port } of ports) {
+      const cluster = `outbound|${port}||${hostname}`;
+      if (names.has(name)) continue;
+      found[cluster] = { message: `DNS cluster without endpoints ${cluster} found while pushing CDS` };
+    }
+  }
+  return found;
+}
+
+/** Istio pilot/pkg/networking/core/listener.go (outboundListenerConflict). By listener; of the first proxy. */
+export function listenerConflicts({ world, engine }: Parts): Condition {
+  const { state } = world;
+  const found: Condition = {};
+  for (const proxy of state.proxies.values()) {
+    const { id, type } = proxy.facets;
+    if (type !== 'sidecar') continue;
+    for (const { binds, port, conflicts } of engine.tracker.get(state, proxy, outboundListenerPlans, '')) {
+      const [message] = conflicts;
+      if (message !== undefined) found[`${binds[0]}_${port}`] ??= { proxy: id, message };
+    }
+  }
+  return found;
+}
+
+/** Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go (GetProxyServiceTargets). */
+export function endpointsNotReady({ world, engine }: Parts): Condition {
+  const { state } = world;
+  const found: Condition = {};
+  for (const proxy of state.proxies.values()) {
+    const { id, ips } = proxy.facets;
+    const own = engine.tracker.get(state, proxy, serviceTargets, '').flatMap(({ service }) => {
+      const { hostname, namespace } = service;
+      const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
+      return shards.flatMap(({ endpoints }) => endpoints.filter(({ addresses }) => addresses[0] === ips[0]));
+    });
+    if (own.some(({ health }) => health === 'UnHealthy')) found[id] = { proxy: id };
+  }
+  return found;
+}
