@@ -127,7 +127,7 @@ function replica(folder: string, nats: NatsCluster, port: number, configDir: str
       ...['--journal-mirror', join(folder, `mirror-${port}.db`), '--journalKey', join(folder, 'key')],
       ...(configDir === undefined ? [] : ['--configDir', configDir]),
       ...['--grpcAddr', at(0), '--httpAddr', at(1), '--monitoringAddr', at(2), '--secureGrpcAddr', ''],
-      ...['--httpsAddr', '', '--log_output_level', 'warn'],
+      ...['--httpsAddr', '', '--ctrlz_port', '0', '--log_output_level', 'error'],
     ],
     { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder },
   );
