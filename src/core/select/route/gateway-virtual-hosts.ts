@@ -85,19 +85,24 @@ interface PlacedRoutes {
 
 const placedRoutes: Selection<Place, PlacedRoutes> = {
   name: 'select/placedRoutes',
-  run: (reader, { virtualService, merged, beside, http3 }) => {
-    const shared = hostsAt(merged, virtualService);
-    if (shared.length === 0) return NOWHERE;
-    const at = beside.find(server => server === merged || hostsAt(server, virtualService).length > 0) ?? merged;
-    const routes =
-      beside.length === 1
-        ? routesOf(reader, { virtualService, at, http3 })
-        : reader.select(routesAt, { virtualService, at, http3 });
-    if (routes === undefined) return NOWHERE;
-    const hosts = shared.map(host => host.toLowerCase());
-    return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
-  },
+  run: routesPlaced,
 };
+
+/** VirtualServices of a Gateway that are placed anew by every run. */
+const FEW = 16;
+
+function routesPlaced(reader: ProxyReader, { virtualService, merged, beside, http3 }: Place): PlacedRoutes {
+  const shared = hostsAt(merged, virtualService);
+  if (shared.length === 0) return NOWHERE;
+  const at = beside.find(server => server === merged || hostsAt(server, virtualService).length > 0) ?? merged;
+  const routes =
+    beside.length === 1
+      ? routesOf(reader, { virtualService, at, http3 })
+      : reader.select(routesAt, { virtualService, at, http3 });
+  if (routes === undefined) return NOWHERE;
+  const hosts = shared.map(host => host.toLowerCase());
+  return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
+}
 
 interface RoutesPlace {
   readonly virtualService: ResolvedVirtualService;
@@ -155,8 +160,15 @@ function addServer(
   const requireTls = merged.server.tls?.httpsRedirect === true;
   const port = declaredPort(merged);
   const all = reader.get(virtualServicesFor, { namespace, gateway: merged.gatewayName });
-  const items = all.map(virtualService => placeAt(virtualService, at));
-  for (const { hosts: shared, routes } of reader.selectEach(placedRoutes, items)) {
+  // An entry each pays where a later run finds many of them; most Gateways have few VirtualServices.
+  const placed =
+    all.length <= FEW
+      ? all.map(virtualService => routesPlaced(reader, { virtualService, ...at }))
+      : reader.selectEach(
+          placedRoutes,
+          all.map(virtualService => placeAt(virtualService, at)),
+        );
+  for (const { hosts: shared, routes } of placed) {
     if (routes === undefined) continue;
     for (const { name: host, session } of shared) {
       const known = hosts.get(host);
