@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envoyOrSkip } from './bookinfo.ts';
 import { chromiumOrSkip, ExplorerPage, type Looks, launch } from './explorer/browser.ts';
 import { ServedExplorer } from './explorer/served-explorer.ts';
+import { OUTAGE_VIEWS } from './explorer/views.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const program = await chromiumOrSkip('the tests of the explorer in a browser');
@@ -17,26 +18,6 @@ const WIDE: Looks = { width: 1440, scheme: 'light' };
 const LOOKS: readonly Looks[] = [WIDE, { width: 1440, scheme: 'dark' }, { width: 390, scheme: 'dark' }];
 
 const sample = (name: string): string => join(ROOT, `journal/fixtures/${name}.jsonl`);
-
-/** Views of the outage, each with a text that only its answer has. */
-const VIEWS: readonly (readonly [string, string, string])[] = [
-  ['timeline', '#/timeline?event=112&at=112', 'Differs from #19'],
-  ['mesh', '#/mesh?at=131', 'productpage-v1'],
-  ['proxies', '#/proxy?at=131', '3 proxies connected'],
-  [
-    'routes',
-    '#/proxy/productpage-v1.shop?at=131&why=cluster%20outbound%7C9080%7Cv3%7Creviews.shop.svc.cluster.local',
-    'has no subset v3',
-  ],
-  ['clusters', '#/proxy/productpage-v1.shop?at=131&tab=clusters', 'reviews.shop'],
-  ['raw', '#/proxy/productpage-v1.shop?at=131&tab=raw&type=RDS&name=9080', 'History of'],
-  ['request', '#/proxy/productpage-v1.shop?at=131&tab=ask&to=reviews%3A9080', '20 %'],
-  ['object', '#/object/DestinationRule/shop/reviews?at=131', '2 versions'],
-  ['difference', '#/what-if?at=112&from=111', '503 for that share'],
-  ['push', '#/push/157', 'Events behind it'],
-  ['convergence', '#/push/event/156', 'were sent something'],
-  ['bisect', '#/bisect?run=bisect&condition=cluster-missing&proxy=productpage-v1.shop', 'DestinationRule'],
-];
 
 describe.runIf(program !== undefined)('the explorer in a browser', () => {
   let browser: Browser;
@@ -53,7 +34,7 @@ describe.runIf(program !== undefined)('the explorer in a browser', () => {
   it.each(LOOKS)('shows every view on $width pixels in $scheme colours, readable and without a fault', async looks => {
     const explorer = await ExplorerPage.open(browser, outage.address, looks);
     const faults: string[] = [];
-    for (const [name, hash, text] of VIEWS) {
+    for (const [name, hash, text] of OUTAGE_VIEWS) {
       await explorer.goTo(hash);
       await explorer.sees(text);
       await explorer.settled();

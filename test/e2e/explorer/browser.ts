@@ -101,6 +101,11 @@ export class ExplorerPage {
     await this.page.getByText(text).filter({ visible: true }).first().waitFor();
   }
 
+  /** All that the page says; marks of the strip come late, and are no text. */
+  async text(): Promise<string> {
+    return (await this.page.locator('.app').textContent()) ?? '';
+  }
+
   async screenshot(name: string): Promise<void> {
     const { width, scheme } = this.looks;
     await this.page.screenshot({

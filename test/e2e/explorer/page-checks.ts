@@ -62,3 +62,37 @@ export const OVERFLOW_SCRIPT = `(() => {
     .map(one => one.tagName + '.' + one.className);
   return ['the page is ' + scrollWidth + ' px wide on a screen of ' + clientWidth + ': ' + wide.join(', ')];
 })()`;
+
+/** On paper nothing scrolls: elements whose content is cut. Rows of a list that is drawn as far as it is seen are exempt. */
+export const CUT_SCRIPT = `(() => {
+  const found = [];
+  for (const one of document.querySelectorAll('.app *')) {
+    if (one.getClientRects().length === 0 || one.closest('.hidden-text, .clip, .row, svg, .uplot, .strip') !== null) continue;
+    const style = getComputedStyle(one);
+    const isCut = (overflow, content, box) => overflow !== 'visible' && content > box + 1;
+    if (isCut(style.overflowY, one.scrollHeight, one.clientHeight) || isCut(style.overflowX, one.scrollWidth, one.clientWidth))
+      found.push(one.tagName + '.' + one.className + ' ' + one.scrollWidth + 'x' + one.scrollHeight + ' in ' + one.clientWidth + 'x' + one.clientHeight);
+  }
+  return found.slice(0, 5);
+})()`;
+
+/** What can be clicked and no key reaches, or what shows no sign of having the focus. Call it after a key was pressed. */
+export const FOCUS_SCRIPT = `(() => {
+  const found = [];
+  const shown = one => one.getClientRects().length > 0 && getComputedStyle(one).visibility !== 'hidden';
+  const choices = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [role=listbox]')];
+  for (const one of choices.filter(shown)) {
+    if (one.disabled === true) continue;
+    // Lines of the mesh are chosen in the panel of their box as well.
+    if (one.tabIndex < 0) {
+      if (one.querySelector('.edge-target') === null) found.push('not reached: ' + one.outerHTML.slice(0, 100));
+      continue;
+    }
+    one.focus({ preventScroll: true });
+    const style = getComputedStyle(one);
+    const drawn = one.querySelector('rect');
+    const isSeen = style.outlineStyle !== 'none' || (drawn !== null && getComputedStyle(drawn).strokeWidth === '3px');
+    if (document.activeElement === one && !isSeen) found.push('no sign of focus: ' + one.outerHTML.slice(0, 100));
+  }
+  return found.slice(0, 5);
+})()`;

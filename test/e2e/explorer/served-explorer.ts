@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../kube/until.ts';
 
-const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
+export const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
 
 export class ServedExplorer {
   readonly address: string;

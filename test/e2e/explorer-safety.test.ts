@@ -1,0 +1,211 @@
+// What the explorer's page promises of any journal: texts of others stay texts, a copied address reopens the view, a
+// redacted journal is enough, every view prints whole, and keys reach everything. In a real Chromium.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromiumOrSkip, ExplorerPage, type Looks, launch, SCREENSHOTS } from './explorer/browser.ts';
+import { hostile, writeHostileJournal } from './explorer/hostile-journal.ts';
+import { CUT_SCRIPT, FOCUS_SCRIPT } from './explorer/page-checks.ts';
+import { CLI, ServedExplorer } from './explorer/served-explorer.ts';
+import { OUTAGE_VIEWS } from './explorer/views.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const OUTAGE = join(ROOT, 'journal/fixtures/subset-outage.jsonl');
+const program = await chromiumOrSkip("the tests of the explorer's promises");
+const WIDE: Looks = { width: 1440, scheme: 'light' };
+
+describe.runIf(program !== undefined)("the explorer's page", () => {
+  let browser: Browser;
+  let outage: ServedExplorer;
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'periplus-explorer-safety-'));
+    browser = await launch(program ?? '');
+    outage = await ServedExplorer.open(OUTAGE);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await outage?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('shows names, annotations and words of Envoy as text, whatever markup they are', async () => {
+    const path = join(folder, 'hostile.db');
+    await writeHostileJournal(path);
+    const served = await ServedExplorer.open(path);
+    try {
+      const explorer = await ExplorerPage.open(browser, served.address, WIDE);
+      const { page } = explorer;
+      for (const [hash, where] of HOSTILE_VIEWS) {
+        await explorer.goTo(hash);
+        if (where !== '') await explorer.sees(`onerror="window.struck='${where}'"`);
+        expect([hash, await page.evaluate('window.struck')]).toEqual([hash, undefined]);
+        expect([hash, await page.locator('img, .app script').count()]).toEqual([hash, 0]);
+        await explorer.screenshot(`hostile-${hash.replaceAll(/\W+/g, '-').slice(1, 30)}`);
+      }
+      // Violations of the content security policy are errors of the console, and so among the faults.
+      expect(await explorer.closed()).toEqual([]);
+    } finally {
+      await served.close();
+    }
+  });
+
+  it('is refused a script by its own policy (canary)', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE);
+    await explorer.page.evaluate(`document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(hostile('canary'))})`);
+    await explorer.page.locator('img').waitFor({ state: 'attached' });
+    await explorer.page.waitForFunction(`performance.getEntriesByName(new URL('x', location.href).href).length > 0`);
+    expect(await explorer.page.evaluate('window.struck')).toBeUndefined();
+    expect((await explorer.closed()).join('\n')).toContain('Content Security Policy');
+  });
+
+  it('reopens exactly the view that a copied address names, for every view', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE);
+    for (const [name, hash, text] of OUTAGE_VIEWS) {
+      await explorer.goTo(hash);
+      await explorer.sees(text);
+      await explorer.settled();
+      const copied = await ExplorerPage.open(browser, outage.address, WIDE, new URL(explorer.page.url()).hash);
+      await copied.sees(text);
+      await copied.settled();
+      expect([name, await copied.text()]).toEqual([name, await explorer.text()]);
+      expect(await copied.closed()).toEqual([]);
+    }
+    expect(await explorer.closed()).toEqual([]);
+  });
+
+  it('shows the same of a redacted journal, and none of its private values', async () => {
+    const [recorded, redacted] = [join(folder, 'recorded.db'), join(folder, 'redacted.jsonl')];
+    await promisify(execFile)(process.execPath, [CLI, 'journal', 'import', '--journal', recorded, OUTAGE]);
+    await promisify(execFile)(process.execPath, [
+      CLI,
+      'journal',
+      'export',
+      '--redact',
+      '--journal',
+      recorded,
+      '--file',
+      redacted,
+    ]);
+    const served = await ServedExplorer.open(redacted);
+    try {
+      const explorer = await ExplorerPage.open(browser, served.address, WIDE);
+      for (const [name, hash, text] of OUTAGE_VIEWS) {
+        await explorer.goTo(hash);
+        await explorer.sees(text).catch(() => expect.fail(`${name} does not show ${text}`));
+      }
+      expect(await explorer.closed()).toEqual([]);
+    } finally {
+      await served.close();
+    }
+  });
+
+  it('says what pasted YAML would change for each class of proxies, and exports it', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE, '#/what-if?at=112');
+    const { page } = explorer;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const editor = page.getByRole('textbox', { name: 'Objects as YAML' });
+    await editor.click();
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(RULE)})`);
+    await page.keyboard.press('Control+V');
+    await explorer.sees('of proxies change');
+    await explorer.sees('outbound|9080|v3|reviews.shop.svc.cluster.local');
+    await explorer.screenshot('what-if-pasted');
+    const copied = async (what: string): Promise<string> => {
+      await page.getByRole('button', { name: what }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.getByRole('button', { name: what }).waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied('Copy as Markdown')).toMatch(/^### xDS: event 112 → change\.yaml/);
+    const command = await copied('Copy the command');
+    expect(command).toMatch(/^periplus diff -f change\.yaml --at 112 --journal /);
+    await writeFile(join(folder, 'change.yaml'), RULE);
+    const args = command.replaceAll("'", '').split(' ').slice(1);
+    const options = { cwd: folder };
+    const said = await promisify(execFile)(process.execPath, [CLI, ...args], options).catch(
+      (error: unknown) => error as { readonly stdout: string },
+    );
+    expect(said.stdout).toContain('outbound|9080|v3|reviews.shop.svc.cluster.local');
+    // The journal's last subset to which a route leads is taken away.
+    await editor.click();
+    await page.keyboard.press('Control+A');
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(RULE.replace(/name: v1/, 'name: v9'))})`);
+    await page.keyboard.press('Control+V');
+    await explorer.sees('503 for that share');
+    expect(await explorer.closed()).toEqual([]);
+  });
+
+  it('prints every view whole', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, { width: 1440, scheme: 'dark' });
+    const { page } = explorer;
+    for (const [name, hash, text] of OUTAGE_VIEWS) {
+      await explorer.goTo(hash);
+      await explorer.sees(text);
+      await page.emulateMedia({ media: 'print' });
+      expect([name, await page.evaluate(CUT_SCRIPT)]).toEqual([name, []]);
+      const pdf = await page.pdf({ format: 'A4', path: join(SCREENSHOTS, `print-${name}.pdf`) });
+      const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      expect([name, pages > 0 && pages < 40]).toEqual([name, true]);
+      await page.setViewportSize({ width: 794, height: 1123 });
+      await page.screenshot({ path: join(SCREENSHOTS, `print-${name}.png`), fullPage: true });
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ media: 'screen' });
+    }
+    expect(await explorer.closed()).toEqual([]);
+  });
+
+  it('lets keys reach everything that a pointer can choose, and shows where they are', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE);
+    for (const [name, hash, text] of OUTAGE_VIEWS) {
+      await explorer.goTo(hash);
+      await explorer.sees(text);
+      await explorer.page.keyboard.press('Tab');
+      expect([name, await explorer.page.evaluate(FOCUS_SCRIPT)]).toEqual([name, []]);
+    }
+    expect(await explorer.closed()).toEqual([]);
+  });
+});
+
+/** A view, and the text that it has to show as it is written; empty: it shows none. */
+const HOSTILE_VIEWS: readonly (readonly [string, string])[] = [
+  ['#/timeline', 'manager'],
+  ['#/timeline?event=2&at=2', 'annotation'],
+  ['#/timeline?event=4&at=4', 'name'],
+  ['#/timeline?event=8&at=8', 'nack'],
+  ['#/timeline?event=9&at=9', 'malformed'],
+  ['#/mesh', 'nack'],
+  ['#/proxy', 'version'],
+  ['#/proxy/web.shop', 'host'],
+  ['#/proxy/web.shop?tab=clusters', ''],
+  ['#/proxy/web.shop?tab=raw&type=RDS', 'route'],
+  ['#/proxy/web.shop?tab=ask&to=web%3A80', 'host'],
+  [`#/object/VirtualService/shop/${encodeURIComponent(hostile('name'))}`, 'name'],
+  ['#/object/VirtualService/shop/web', 'host'],
+  ['#/what-if?at=9&from=1', ''],
+  [`#/what-if?yaml=${encodeURIComponent(`${hostile('yaml')}: x`)}`, 'yaml'],
+  ['#/push/7', ''],
+  ['#/push/nack/8', 'nack'],
+  ['#/push/slow', ''],
+  ['#/bisect?run=incident', 'nack'],
+  [`#/${hostile('hash')}/${hostile('hash')}?q=${hostile('hash')}`, ''],
+];
+
+const RULE = `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: reviews, namespace: shop}
+spec:
+  host: reviews
+  subsets:
+    - name: v1
+      labels: {version: v1}
+    - name: v2
+      labels: {version: v2}
+    - name: v3
+      labels: {version: v3}
+`;
