@@ -4,6 +4,7 @@
 import './style/base.css';
 import './style/layout.css';
 import './style/views.css';
+import './style/print.css';
 import 'uplot/dist/uPlot.min.css';
 import { render } from 'preact';
 import { App } from './app.tsx';

@@ -3,15 +3,21 @@
 import type { JsonObject } from '../core/base/json.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
+import { journalNamed } from './exported-journal.ts';
 import { CliError, EXIT, showTime } from './output.ts';
 
-/** Opens for reading, closes whatever happens. */
+/** Opens a journal, or an exported one, for reading; closes whatever happens. */
 export async function withJournal<T>(path: string, use: (journal: Journal) => Promise<T>): Promise<T> {
-  const journal = await openJournal(path, { clock: Date.now, readonly: true });
+  const { journal: file, remove } = await journalNamed(path);
   try {
-    return await use(journal);
+    const journal = await openJournal(file, { clock: Date.now, readonly: true });
+    try {
+      return await use(journal);
+    } finally {
+      await journal.close();
+    }
   } finally {
-    await journal.close();
+    await remove();
   }
 }
 

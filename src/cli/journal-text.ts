@@ -1,18 +1,16 @@
 // periplus journal export and import: a journal as lines of JSON, compressed or not, the whole or a range of it.
 
-import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import { Command } from 'commander';
 import { resolvePosition } from '../history/position.ts';
 import { exportJournal } from '../journal/export.ts';
-import { importJournal } from '../journal/import.ts';
-import type { Head, Journal } from '../journal/journal.ts';
-import { linesOf } from '../journal/lines.ts';
+import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
-import { CliError, parseFormat, print, printData } from './output.ts';
+import { importFile } from './exported-journal.ts';
+import { parseFormat, print, printData } from './output.ts';
 import { AT_HELP, journalOption } from './target.ts';
 
 interface ExportFlags {
@@ -90,31 +88,4 @@ export function importCommand(): Command {
       if (format === 'table') print(`imported ${events} events into ${options.journal}`);
       else printData({ journal: options.journal, events, head: head.seq }, format);
     });
-}
-
-/** Makes the journal `path` of exported lines, compressed or not. */
-export async function importFile(lines: string, path: string): Promise<Head> {
-  // A file that cannot be opened fails here, before there is a stream to fail unheard.
-  const compressed = await isGzip(lines);
-  const file = createReadStream(lines);
-  const input = compressed ? file.pipe(createGunzip()) : file;
-  const failed = new Promise<never>((_, reject) => {
-    file.once('error', reject);
-    input.once('error', (error: Error) => reject(new CliError(`${lines}: not a whole gzip file (${error.message})`)));
-  });
-  // A stream that is left early would fail of that, and hide why it was left.
-  const text = linesOf(input.setEncoding('utf8').iterator({ destroyOnReturn: false }));
-  return Promise.race([importJournal(path, text), failed]).finally(() => file.destroy());
-}
-
-const GZIP_MAGIC = 0x1f8b;
-
-async function isGzip(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer.readUInt16BE(0) === GZIP_MAGIC;
-  } finally {
-    await file.close();
-  }
 }

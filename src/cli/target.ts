@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { type History, openHistory } from '../history/history.ts';
 import { POSITION_HELP, resolvePosition } from '../history/position.ts';
+import { journalNamed } from './exported-journal.ts';
 import { CliError, EXIT, progress } from './output.ts';
 
 /** How long the control plane may take to answer. */
@@ -30,17 +31,22 @@ export function withTargetOptions(command: Command): Command {
 }
 
 /**
- * Opens a journal for the time of `use`; folding that takes long shows how far it is. `travels`: `use` goes to many
- * positions.
+ * Opens a journal, or an exported one, for the time of `use`; folding that takes long shows how far it is. `travels`:
+ * `use` goes to many positions.
  */
 export async function withHistory<T>(path: string, use: (history: History) => Promise<T>, travels = false): Promise<T> {
+  const { journal, remove } = await journalNamed(path);
   const line = progress('folding the journal');
-  const history = await openHistory(path, { onProgress: line.show, keepStates: true, oneVisit: !travels });
   try {
-    return await use(history);
+    const history = await openHistory(journal, { onProgress: line.show, keepStates: true, oneVisit: !travels });
+    try {
+      return await use(history);
+    } finally {
+      await history.close();
+    }
   } finally {
     line.end();
-    await history.close();
+    await remove();
   }
 }
 

@@ -3,20 +3,16 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { explorer } from '../admin/explorer/mount.ts';
 import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { openJournal } from '../journal/open.ts';
-import { importFile } from './journal-text.ts';
+import { journalOf } from './exported-journal.ts';
 import { CliError, EXIT, print } from './output.ts';
 import { DEFAULT_JOURNAL } from './target.ts';
 
 /** So that links into the explorer stay right from one run to the next; another port if it is taken. */
 const PORT_DEFAULT = 15099;
-const SQLITE_MAGIC = 'SQLite format 3';
 
 interface Flags {
   readonly port?: string;
@@ -73,31 +69,6 @@ function portOf(text: string | undefined): number | undefined {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new CliError(`--port ${text}: expected a number from 0 to 65535`, EXIT.misuse);
-}
-
-/** An exported journal is imported beside the system's other temporary files for the time of the run. */
-async function journalOf(given: string): Promise<{ readonly journal: string; readonly remove: () => Promise<void> }> {
-  if (await isJournal(given)) return { journal: given, remove: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), 'periplus-ui-'));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  const journal = join(folder, 'journal.db');
-  try {
-    await importFile(given, journal);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-  return { journal, remove };
-}
-
-async function isJournal(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0, SQLITE_MAGIC.length, 0);
-    return buffer.toString('latin1') === SQLITE_MAGIC;
-  } finally {
-    await file.close();
-  }
 }
 
 async function listen(

@@ -51,7 +51,7 @@ export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
   const turns = turnsOf(graph.edges);
   const sorted = [...graph.edges].sort((a, b) => Number(a.isBad) - Number(b.isBad));
   return (
-    <svg class="mesh-drawing" width={width} height={height}>
+    <svg class="mesh-drawing" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
       <title>The mesh as a graph</title>
       {layers.map((layer, column) => (
         <text key={layer} class="head" x={MARGIN_PX + column * (sizes.nodeWidth + sizes.gapX)} y={14}>

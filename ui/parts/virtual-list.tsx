@@ -19,6 +19,8 @@ interface VirtualListProps {
 }
 
 const PAGE_ROWS = 15;
+/** On paper a list is as high as its rows: they are not to call for more of themselves without end. */
+const VIEWPORT_PX_MAX = 4_000;
 
 export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose, onWindow }: VirtualListProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -28,7 +30,9 @@ export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose
   useLayoutEffect(() => {
     const measured = box.current;
     if (measured === null) return undefined;
-    const observer = new ResizeObserver(() => setView(before => ({ ...before, px: measured.clientHeight })));
+    const observer = new ResizeObserver(() =>
+      setView(before => ({ ...before, px: Math.min(measured.clientHeight, VIEWPORT_PX_MAX) })),
+    );
     observer.observe(measured);
     return () => observer.disconnect();
   }, []);

@@ -61,6 +61,7 @@ function Detail({ detail }: { readonly detail: EventDetail }) {
         </a>
         <a href={href('push', `event/${seq}`)}>How it reached them</a>
       </p>
+      <Words event={event} />
       {object !== undefined && <ObjectPart object={object} seq={seq} />}
       {pushes.length > 0 && <Pushes detail={detail} />}
       <details class="panel">
@@ -68,6 +69,22 @@ function Detail({ detail }: { readonly detail: EventDetail }) {
         <JsonTree value={event} />
       </details>
     </>
+  );
+}
+
+/** What a proxy, a file or our own check says is wrong. */
+function Words({ event }: { readonly event: EventDetail['event'] }) {
+  const { message, reasons } = (event ?? {}) as { readonly message?: unknown; readonly reasons?: unknown };
+  const words = [message, ...(Array.isArray(reasons) ? reasons : [])].filter(one => typeof one === 'string');
+  if (words.length === 0) return null;
+  return (
+    <div class="note danger">
+      {words.map(one => (
+        <p key={one} class="break">
+          {one}
+        </p>
+      ))}
+    </div>
   );
 }
 

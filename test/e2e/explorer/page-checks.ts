@@ -85,7 +85,8 @@ export const FOCUS_SCRIPT = `(() => {
     if (one.disabled === true) continue;
     // Lines of the mesh are chosen in the panel of their box as well.
     if (one.tabIndex < 0) {
-      if (one.querySelector('.edge-target') === null) found.push('not reached: ' + one.outerHTML.slice(0, 100));
+      // Rows of a list are chosen by the arrow keys of the list.
+      if (one.querySelector('.edge-target') === null && one.closest('[role=listbox]') === null) found.push('not reached: ' + one.outerHTML.slice(0, 100));
       continue;
     }
     one.focus({ preventScroll: true });
