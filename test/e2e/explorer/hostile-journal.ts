@@ -33,14 +33,15 @@ function object(apiVersion: string, kind: string, name: string, more: JsonObject
 }
 
 function facts(): readonly Unrecorded[] {
-  const route = { destination: { host: hostile('host') } };
+  const route = { destination: { host: 'web' } };
+  const match = { uri: { prefix: `/${hostile('path')}` } };
   return [
     { source, kind: 'Add', object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } } },
     object('v1', 'Service', 'web', {
       spec: { clusterIP: '10.96.0.1', selector: { app: 'web' }, ports: [{ name: 'http', port: 80 }] },
     }),
     object('networking.istio.io/v1', 'VirtualService', 'web', {
-      spec: { hosts: ['web'], http: [{ name: hostile('route'), route: [route] }] },
+      spec: { hosts: ['web'], http: [{ name: hostile('route'), match: [match], route: [route] }] },
     }),
     // Refused: its name is none.
     object('networking.istio.io/v1', 'VirtualService', hostile('name'), { spec: { hosts: [hostile('hosts')] } }),
