@@ -48,6 +48,19 @@ describe('the limits of the explorer', () => {
     expect(await statuses([...flood, same])).toContain(503);
   });
 
+  it('let a question of the reader go before one that the page asks by itself, which is asked again', async () => {
+    const order: string[] = [];
+    const ask = async (path: string): Promise<number> => {
+      const { status } = await explorer.ask(`/api/v1/${path}`);
+      order.push(path);
+      return status;
+    };
+    const background = ask('outages');
+    const own = ask('proxy/history?proxy=productpage&type=RDS&name=9080&from=40');
+    expect([await own, await background]).toEqual([200, 200]);
+    expect(order.at(-1)).toBe('outages');
+  });
+
   it('let one caller follow the journal with a part of the streams only', async () => {
     const stop = new AbortController();
     const streams = Array.from({ length: WATCHERS_OF_CALLER_MAX }, () =>
