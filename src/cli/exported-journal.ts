@@ -1,5 +1,5 @@
-// An exported journal (JSON lines, compressed or not) where a journal is asked for: a file that a colleague attached can
-// be looked at with any command that only reads.
+// An exported journal (JSON lines, compressed or not) where a journal is asked for: a file that a colleague attached
+// can be looked at with any command that only reads.
 
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';

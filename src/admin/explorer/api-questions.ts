@@ -239,7 +239,7 @@ export interface BisectAnswer {
 export interface Outages {
   readonly from: number;
   readonly to: number;
-  /** False: the range is long, and `long=true` was not given. */
+  /** False: the range is long or the mesh large, and `long=true` was not given. */
   readonly looked: boolean;
   /** The first one first. */
   readonly outages: readonly Outage[];
