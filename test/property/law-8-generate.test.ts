@@ -98,7 +98,7 @@ describe('law 8: accepted objects can be generated', () => {
         for (const [, url] of JSON.stringify(message).matchAll(/"@type":"([^"]+)"/g)) contents.add(typeNameOf(url!));
       }
     }
-    expect([...made].sort()).toEqual([CDS, EDS, LDS, NDS, RDS].sort());
+    expect([CDS, EDS, LDS, NDS, RDS].filter(type => !made.has(type))).toEqual([]);
     for (const content of ['HttpConnectionManager', 'TcpProxy', 'HTTPFault', 'Cors', 'UpstreamTlsContext', 'Router']) {
       expect([...contents].filter(name => name.endsWith(`.${content}`))).not.toEqual([]);
     }
