@@ -46,9 +46,14 @@ describe('the name table', () => {
       table([
         httpService('shop', 'far', 80, '10.96.0.1'),
         entry('ext', { hosts: ['*.example.com'], addresses: ['240.0.0.1', '240.0.1.0/24'] }),
-        entry('none', { hosts: ['none.example.com'] }),
+        entry('allocated', { hosts: ['allocated.example.com'] }),
+        entry('none', { hosts: ['none.example.com'], resolution: 'NONE' }),
       ]),
     ).toEqual({
+      'allocated.example.com': {
+        ips: [expect.stringMatching(/^240\.240\.\d+\.\d+$/)],
+        registry: 'External',
+      },
       'shop.far.svc.cluster.local': { ips: ['10.96.0.1'], registry: 'Kubernetes', shortname: 'shop', namespace: 'far' },
       '*.example.com': { ips: ['240.0.0.1'], registry: 'External' },
     });
