@@ -132,6 +132,7 @@ describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
       { source: 'kube/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
       { source: 'dns/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
       { source: 'jwks/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
+      { source: 'registration/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
     ]);
   });
 
