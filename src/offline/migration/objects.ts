@@ -1,10 +1,10 @@
-// Objects that ask for what Periplus does not serve: ambient workloads and waypoints, inference pools, tunnels,
-// selectors of old Deployments, kinds without effect (docs/deviations.md, "Not there yet").
+// Objects that ask for what Periplus does not serve: ambient workloads and waypoints, tunnels, selectors of old
+// Deployments (docs/deviations.md, "Not there yet").
 //
 // Each rule looks at one object as received. Kinds that the registry declares as without effect need no rule here.
 
 import { memberOf, type Received, textsOf } from '../../analysis/objects.ts';
-import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 import type { Found } from './found.ts';
 
 type FoundHere = Omit<Found, 'received'>;
@@ -14,7 +14,7 @@ const MODE = 'istio.io/dataplane-mode';
 const WAYPOINT = 'istio.io/use-waypoint';
 const TUNNEL = 'networking.istio.io/tunnel';
 
-const rules: readonly Rule[] = [ambientWorkloads, waypoints, waypointGateways, inferencePools, tunnels, oldSelectors];
+const rules: readonly Rule[] = [ambientWorkloads, waypoints, waypointGateways, tunnels, oldSelectors];
 
 export function objectFindings(objects: readonly Received[]): readonly Found[] {
   return objects
@@ -45,19 +45,6 @@ function waypointGateways(object: JsonObject): readonly FoundHere[] {
   const name = memberOf(object, 'spec', 'gatewayClassName');
   if (!isGateway || typeof name !== 'string' || !/^istio-waypoint/.test(name)) return [];
   return [{ level: 'Error', text: `Gateways of the class ${name} are not served`, path: 'spec.gatewayClassName' }];
-}
-
-function inferencePools({ kind, spec }: JsonObject): readonly FoundHere[] {
-  if (kind === 'InferencePool') return [{ level: 'Error', text: 'endpoint pickers of InferencePools are not asked' }];
-  if (kind !== 'HTTPRoute' || !isObject(spec) || !Array.isArray(spec.rules)) return [];
-  return (spec.rules as readonly Json[]).flatMap((rule, i) => {
-    const refs = isObject(rule) && Array.isArray(rule.backendRefs) ? (rule.backendRefs as readonly Json[]) : [];
-    return refs.flatMap((ref, j): readonly FoundHere[] => {
-      if (!isObject(ref) || ref.kind !== 'InferencePool') return [];
-      const path = `spec.rules[${i}].backendRefs[${j}]`;
-      return [{ level: 'Error', text: 'a backend of kind InferencePool is not served', path }];
-    });
-  });
 }
 
 function tunnels(object: JsonObject): readonly FoundHere[] {

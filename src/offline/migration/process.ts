@@ -67,7 +67,6 @@ const WITHOUT_MEANING: readonly RegExp[] = [
 
 /** Values that demand what is not built. */
 const NOT_BUILT: Readonly<Record<string, (value: string) => string | undefined>> = {
-  ENABLE_MCS_AUTO_EXPORT: value => (isTrue(value) ? 'no ServiceExport is written' : undefined),
   LOCAL_CLUSTER_SECRET_WATCHER: value => (isTrue(value) ? 'only Secrets of the config cluster are read' : undefined),
   MCS_API_GROUP: value => (value === 'multicluster.x-k8s.io' ? undefined : 'multicluster.x-k8s.io is read always'),
   MCS_API_VERSION: value => (value === 'v1alpha1' ? undefined : 'v1alpha1 is read always'),
