@@ -6,6 +6,7 @@
 // uses.
 
 import { memberOf, type Received } from '../analysis/objects.ts';
+import { fnv1a } from '../core/base/fnv.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Obj } from '../core/model/object.ts';
@@ -72,12 +73,8 @@ function isGateway({ labels }: Obj<'Pod'>): boolean {
   return GATEWAYS.includes(labels.istio ?? '') || labels[GATEWAY_NAME] !== undefined;
 }
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** FNV-1a of the name: spread, and the same on every machine. */
+/** Spread, and the same on every machine. */
 function addressOf(namespace: string, name: string): string {
-  let hash = FNV_OFFSET;
-  for (const character of `${namespace}/${name}`) hash = Math.imul(hash ^ character.charCodeAt(0), FNV_PRIME) >>> 0;
+  const hash = fnv1a(`${namespace}/${name}`);
   return `${240 + (hash >>> 28)}.${(hash >>> 16) & 0xff}.${(hash >>> 8) & 0xff}.${hash & 0xff}`;
 }
