@@ -37,7 +37,7 @@ export function withdrawCommand(): Command {
       'after',
       `
 That is the condition Reconciled in the statuses of Istio's objects (PILOT_ENABLE_STATUS). Everything else that Periplus writes has istiod's
-names, forms and field managers: roots, CA bundles of webhooks, managed Gateways, statuses of the Gateway API. istiod goes on with it.
+names, forms and field managers: roots, CA bundles of webhooks, managed Gateways, statuses of the Gateway API. istiod keeps writing it.
 Stop Periplus first, or it writes them again. Exit code 1: something could not be taken back.
 
 Example:

@@ -1,5 +1,5 @@
 // The entries of the package in programs of their own: packed from dist/, beside nothing but its dependencies. Types
-// compile and modules load in ES modules and in CommonJS; imports are cheap; a missing fast-check is told.
+// compile and modules load in ES modules and in CommonJS; imports are cheap; a missing fast-check is named.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';

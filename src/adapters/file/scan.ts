@@ -57,7 +57,7 @@ export function isWanted(name: string): boolean {
 }
 
 /**
- * `entering` is told of each folder before it is read: a watch set there misses nothing. Never rejects: a root that
+ * Calls `entering` for each folder before it reads it: a watch set there misses nothing. Never rejects: a root that
  * cannot be looked at is hidden.
  */
 export async function scanFolder(

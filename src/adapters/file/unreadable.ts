@@ -1,5 +1,5 @@
-// What of a source cannot be read right now, and since when. The log is told of each change once, however often it is
-// looked at; pages and readiness show what there is.
+// What of a source cannot be read right now, and since when. Each change is logged once, at any number of looks;
+// pages and readiness show what there is.
 
 import type { AdapterLog, Unreadable } from '../adapter.ts';
 import type { Hidden } from './scan.ts';

@@ -2,7 +2,7 @@
 // values that the injector would refuse.
 //
 // Source: Istio pkg/config/analysis/analyzers/annotations/annotations.go, maturity/maturity.go,
-// pkg/kube/inject/validate.go (AnnotationValidation). The problem of a value is told in our words.
+// pkg/kube/inject/validate.go (AnnotationValidation). The text about a bad value is ours.
 
 import type { Analyzer } from '../analyzer.ts';
 import { isIstioAnnotation, istioAnnotations, SET_BY_ISTIO } from '../annotation-table.ts';

@@ -1,5 +1,5 @@
 // One way to prove an identity, and the list of them: the first that finds one wins. What the others said is for the
-// log alone; a caller is told nothing but that it failed, and to come back if that was our own trouble.
+// log alone; a caller learns that it failed, and whether to come back because the fault is ours.
 //
 // Invariant: neither reasons nor callers ever hold a token.
 // Source: Istio pkg/security/security.go (Authenticate), pilot/pkg/xds/auth.go.

@@ -1,4 +1,4 @@
-// A registrar beside a state: what it says is folded at once, and it sees every state. Time passes when it is told to.
+// A registrar beside a state: what it says is folded at once, and it sees every state. A test moves the time.
 
 import { Registrar, type RegistrarOptions } from '../../../../src/adapters/registration/registrar.ts';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
