@@ -9,7 +9,6 @@
 
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapters/adapter.ts';
 import { Submissions } from '../adapters/kit/submissions.ts';
-import { isObject } from '../core/base/json.ts';
 import type { Fact } from '../core/event.ts';
 import {
   type ConfigDistributionData,
@@ -20,7 +19,7 @@ import {
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import type { KindName } from '../core/model/kind.ts';
-import { kubernetesKey, type Obj, type ObjectRecord } from '../core/model/object.ts';
+import { generationOf, kubernetesKey, type Obj, type ObjectRecord } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import { distributedKinds } from '../core/wishes/distribution.ts';
 
@@ -197,8 +196,8 @@ export class DistributionSource implements Adapter {
   #countedOf(state: State, { kind, key, source, accepted, raw }: ObjectRecord): Counted | undefined {
     if (accepted === undefined || source !== `kube/${this.#options.settings.clusterId}`) return undefined;
     if (state.objects[kind].get(key) !== accepted) return undefined;
-    const generation = isObject(raw?.metadata) ? raw.metadata.generation : undefined;
-    if (typeof generation !== 'number') return undefined;
+    const generation = generationOf(raw);
+    if (generation === undefined) return undefined;
     return { kind, namespace: accepted.namespace, name: accepted.name, generation };
   }
 }

@@ -4,7 +4,7 @@
 // ask each other: counts of their own proxies.
 
 import type { Json, JsonObject } from '../../core/base/json.ts';
-import { isObject } from '../../core/base/json.ts';
+import { generationOf } from '../../core/model/object.ts';
 import { recordInForce } from '../../history/last-change.ts';
 import type { ConnectionStatus } from '../../xds/serve/stream-status.ts';
 import { CDS, EDS, LDS, RDS } from '../../xds/session/types.ts';
@@ -51,11 +51,6 @@ function versionsOf(
     found[name] = version;
   }
   return found;
-}
-
-function generationOf(raw: JsonObject | undefined): number | undefined {
-  const generation = isObject(raw?.metadata) ? raw.metadata.generation : undefined;
-  return typeof generation === 'number' ? generation : undefined;
 }
 
 /** `for`, repeated: `Kind/namespace/name@generation`. One count each, in order, of the proxies of this process. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/base/json.ts';
 import { endpointShards } from '../../core/registry/endpoints.ts';
 import { allServices } from '../../core/registry/services.ts';
 import { serviceTargets } from '../../core/registry/workload.ts';
+import { outboundClusterName } from '../../core/select/cluster/cluster-names.ts';
 import { outboundListenerPlans } from '../../core/select/listener/outbound-listeners.ts';
 import { type MergedRule, type RulePoolRef, rulePool } from '../../core/select/scope/destination-rule-pools.ts';
 import type { DebugParts } from '../debug-parts.ts';
@@ -52,7 +53,7 @@ export function dnsWithoutEndpoints({ world, engine }: Parts): Condition {
     const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
     const names = new Set(shards.flatMap(({ endpoints }) => endpoints.map(({ portName }) => portName)));
     for (const { name, port } of ports) {
-      const cluster = `outbound|${port}||${hostname}`;
+      const cluster = outboundClusterName(hostname, '', port);
       if (names.has(name)) continue;
       found[cluster] = { message: `DNS cluster without endpoints ${cluster} found while pushing CDS` };
     }

@@ -2,6 +2,7 @@
 // version: the reducer keeps the old record when nothing in the projection of its kind changed, so `===` means "did not
 // change".
 
+import { isObject } from '../base/json.ts';
 import type { Origin, Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
 import type { KindName, KindSpecs } from './kind.ts';
@@ -73,4 +74,10 @@ export function byAge(a: Obj, b: Obj): number {
 
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** metadata.generation of an object as received; undefined: it has none. */
+export function generationOf(raw: RawObject | undefined): number | undefined {
+  const generation = isObject(raw?.metadata) ? raw.metadata.generation : undefined;
+  return typeof generation === 'number' ? generation : undefined;
 }

@@ -1,5 +1,5 @@
-// The user's objects behind those that a translation made: what people are told of a translated VirtualService or
-// DestinationRule is never its own name.
+// The user's objects behind those that a translation made: commands and pages show these names, never the name of the
+// translated VirtualService or DestinationRule.
 
 import { PARENTS } from '../model/derived.ts';
 import { configKey, type Obj } from '../model/object.ts';

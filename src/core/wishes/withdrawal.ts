@@ -1,6 +1,6 @@
 // What only Periplus writes into objects of others, taken back: the condition `Reconciled`, and the generation that it
-// names unless another manager says it too. Everything else that Periplus writes has istiod's form, field managers and
-// names, and is gone on with by an istiod.
+// names unless another manager owns it, too. Everything else that Periplus writes has istiod's form, field managers and
+// names; an istiod keeps writing it.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { DISTRIBUTION_MANAGER } from './distribution.ts';
