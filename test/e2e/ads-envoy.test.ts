@@ -4,7 +4,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
@@ -22,6 +22,7 @@ import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
+import { freePort } from './free-port.ts';
 import { canRun } from './suite.ts';
 
 const found = await findEnvoy(() => undefined);
@@ -103,14 +104,6 @@ async function backend(says: string): Promise<number> {
     server.close();
   });
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 interface Rig {

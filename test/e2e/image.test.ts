@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from './kube/cluster.ts';
+import { freePort } from './free-port.ts';
 import { until } from './kube/until.ts';
 import { canRun } from './suite.ts';
 

@@ -4,7 +4,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, get, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
@@ -18,6 +18,7 @@ import { XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
+import { freePort } from './free-port.ts';
 import { canRun } from './suite.ts';
 import { headerModule } from './wasm-module.ts';
 
@@ -48,14 +49,6 @@ async function httpServer(answer: RequestListener): Promise<number> {
     server.close();
   });
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 const istio = (kind: string, group: string, name: string, spec: JsonObject): JsonObject => ({

@@ -5,9 +5,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import type { Binaries } from './binaries.ts';
 import { KubeClient } from './client.ts';
 
@@ -196,13 +196,4 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
   child.kill(signal);
   await ended;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise(resolve => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

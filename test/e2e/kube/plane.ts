@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { freePort } from './cluster.ts';
+import { freePort } from '../free-port.ts';
 import { until } from './until.ts';
 
 const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');

@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../free-port.ts';
 import { builtModule } from '../kube/binaries.ts';
 import { until } from '../kube/until.ts';
 
@@ -114,17 +114,4 @@ export async function answering(what: string, ask: () => Promise<unknown>): Prom
       return false;
     }
   });
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map(server => (server.address() as { readonly port: number }).port);
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
-  return ports;
 }

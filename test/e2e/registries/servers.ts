@@ -7,8 +7,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { builtModule, find, run } from '../kube/binaries.ts';
-import { freePort } from '../kube/cluster.ts';
 import { until } from '../kube/until.ts';
 import { canRun } from '../suite.ts';
 
