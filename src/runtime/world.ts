@@ -10,8 +10,6 @@ import { assert } from '../core/base/assert.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
-import type { UnreadVersion } from '../core/fold/record.ts';
-import { Restoring } from '../core/fold/restore.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
@@ -19,6 +17,7 @@ import type { Carried, Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
 import { collectFacts, type News } from './news.ts';
 import { Progress } from './progress.ts';
+import { RestoringBehind } from './restoring-behind.ts';
 
 /** Folding yields to the event loop after this time. */
 export const FOLD_SLICE_MS = 10;
@@ -76,7 +75,7 @@ export class World {
   #state: State;
   #gap: Gap | undefined;
   /** Holds what is in the journal and not yet in `#state`. */
-  #restoring: Restoring | undefined;
+  #restoring: RestoringBehind | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #queue: Queued[] = [];
   #stopped = false;
@@ -232,8 +231,12 @@ export class World {
     const { journal, restoredMin = RESTORED_MIN } = this.#options;
     const isMuch = this.#restoring !== undefined || facts.length + toCome >= restoredMin;
     if (this.#gap === undefined && this.#state.proxies.size === 0 && isMuch) {
-      const events = await this.#append(() => journal.appendCarried(facts));
-      if (events !== undefined) return this.#restore(events, toCome === 0);
+      const [events] = await Promise.all([this.#append(() => journal.appendCarried(facts)), this.#restoreMeanwhile()]);
+      if (events !== undefined) {
+        this.#restoring ??= new RestoringBehind(this.#state);
+        this.#restoring.add(events);
+        return toCome === 0 ? this.#endRestoring() : undefined;
+      }
     }
     await this.#endRestoring();
     if (facts.length === 0) return undefined;
@@ -244,12 +247,11 @@ export class World {
     return this.#foldAll(events.map(({ seq, time }, i) => ({ ...given[i]!, seq, time })));
   }
 
-  async #restore(events: readonly (Event | UnreadVersion)[], isLast: boolean): Promise<void> {
-    this.#restoring ??= new Restoring(this.#state);
-    let failure: string | undefined;
-    for (const event of events) failure ??= this.#restoring.event(event, noneRejected);
-    if (failure !== undefined) return this.#foldFromJournal();
-    return isLast ? this.#endRestoring() : undefined;
+  /** Folds the group before, once the writer has its request. */
+  async #restoreMeanwhile(): Promise<void> {
+    if (this.#restoring === undefined) return;
+    await this.#progress.pause();
+    this.#restoring?.catchUp();
   }
 
   async #endRestoring(): Promise<void> {
@@ -257,11 +259,9 @@ export class World {
     if (restoring === undefined) return undefined;
     this.#restoring = undefined;
     const since = this.#options.clock.now();
-    try {
-      this.#state = restoring.finish();
-    } catch {
-      return this.#foldFromJournal();
-    }
+    const state = restoring.finish();
+    if (state === undefined) return this.#foldFromJournal();
+    this.#state = state;
     const tookMs = this.#options.clock.now() - since;
     for (const listener of this.#listeners) listener.onFolded(this.#state, noPush, [], tookMs);
     return undefined;
