@@ -34,6 +34,11 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
   return new Map([...routes, ['/debug/list', () => json(names)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
 }
 
+/** ENABLE_DEBUG_ON_HTTP=false: what probes and Prometheus ask for stays. */
+export function withoutDebug(routes: ReadonlyMap<string, Route>): ReadonlyMap<string, Route> {
+  return new Map([...routes].filter(([path]) => path !== '/debug' && !path.startsWith('/debug/')));
+}
+
 function processRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
   const { registry } = parts.metrics;
   return [

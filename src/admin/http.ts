@@ -92,13 +92,20 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+export interface HttpParts {
+  /** Whom debug pages answer besides this machine; default: nobody. */
+  readonly admits?: Admits;
+  readonly mount?: Mount;
+  /** `/metrics` answers this machine alone (METRICS_LOCALHOST_ACCESS_ONLY). */
+  readonly metricsHereOnly?: boolean;
+}
+
 /** Rejects if the address cannot be bound. */
 export async function serveHttp(
   address: { readonly host: string; readonly port: number },
   routes: ReadonlyMap<string, Route>,
   onError: (message: string) => void,
-  admits: Admits = () => ({ refused: 403 }),
-  mount?: Mount,
+  { admits = () => ({ refused: 403 }), mount, metricsHereOnly = false }: HttpParts = {},
 ): Promise<HttpServer> {
   const turns: Turns = { debug: new OneAtATime(), metrics: new OneAtATime() };
   const server = createServer(
@@ -125,6 +132,7 @@ export async function serveHttp(
       const answered = async (): Promise<Answer> => {
         const admission = isGuarded(path) ? await admissionOf(request, path, admits) : 'all';
         if (admission !== 'all' && 'refused' in admission) return refusalOf(request, admission.refused);
+        if (metricsHereOnly && path === '/metrics' && !isLoopback(request.socket.remoteAddress)) return FROM_HERE;
         return inTurn(turns, path, () => route(query, admission));
       };
       answered().then(
@@ -168,6 +176,9 @@ function isProven(admitted: Admission | ProvenCaller): admitted is ProvenCaller 
 function viewerOf(admitted: Admission | ProvenCaller): Admission {
   return isProven(admitted) ? admitted.viewer : admitted;
 }
+
+/** In istiod's words (pilot/pkg/bootstrap/monitoring.go, metricsMiddleware). */
+const FROM_HERE = text('Only requests from localhost are allowed\n', 403);
 
 interface Turns {
   readonly debug: OneAtATime;

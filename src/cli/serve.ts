@@ -131,6 +131,8 @@ function optionsOf(flags: Flags): ServeOptions {
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
     ui: uiOf(flags.ui),
+    debugPages: goBoolean(process.env.ENABLE_DEBUG_ON_HTTP) ?? true,
+    metricsHereOnly: goBoolean(process.env.METRICS_LOCALHOST_ACCESS_ONLY) ?? false,
     shutdownMs: duration('--shutdownDuration', flags.shutdownDuration),
     keepaliveMs: given('--keepaliveInterval', flags.keepaliveInterval),
     keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),

@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MULTICLUSTER_LABEL } from '../core/clusters/remote-clusters.ts';
+import { environmentProblems } from '../core/mesh/environment.ts';
 import { durationMs } from '../core/mesh/features.ts';
 import { nearestText } from '../history/nearest.ts';
 import type { Durability } from '../journal/journal.ts';
@@ -67,7 +68,11 @@ export function addSourceFlags(command: Command): Command {
     .option('--kubernetesApiQPS <n>', 'requests a second to the API server', '80')
     .option('--kubernetesApiBurst <n>', 'requests to the API server at once, after a pause', '160')
     .option('--domain <suffix>', 'DNS domain suffix of the mesh', 'cluster.local')
-    .option('--clusterID <id>', 'id of the cluster that the configuration belongs to', 'Kubernetes')
+    .option(
+      '--clusterID <id>',
+      'id of the cluster that the configuration belongs to',
+      process.env.CLUSTER_ID || 'Kubernetes',
+    )
     .option(
       '--clusterAliases <pairs>',
       'other names of clusters, alias=cluster,…: proxies may say them as their CLUSTER_ID',
@@ -219,6 +224,7 @@ export function oddities(
     );
     throw new CliError(`${unknown}: there is no such flag${near}; --ignore-unknown-flags passes over it`, EXIT.misuse);
   }
+  found.push(...environmentProblems(process.env));
   if (rest.length > 0) found.push(`ignored, being no flags of Periplus: ${rest.join(' ')}`);
   if (configDir === undefined && kube === undefined && registries === undefined) {
     found.push('neither --configDir nor a cluster (--kubeconfig) is given: nothing but mesh configuration is read');

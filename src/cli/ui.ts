@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { explorer } from '../admin/explorer/mount.ts';
-import { type HttpServer, serveHttp } from '../admin/http.ts';
+import { type HttpServer, type Mount, serveHttp } from '../admin/http.ts';
 import { openJournal } from '../journal/open.ts';
 import { journalOf } from './exported-journal.ts';
 import { CliError, EXIT, print } from './output.ts';
@@ -71,13 +71,9 @@ function portOf(text: string | undefined): number | undefined {
   throw new CliError(`--port ${text}: expected a number from 0 to 65535`, EXIT.misuse);
 }
 
-async function listen(
-  port: number | undefined,
-  onError: (message: string) => void,
-  mount: Parameters<typeof serveHttp>[4],
-): Promise<HttpServer> {
+async function listen(port: number | undefined, onError: (message: string) => void, mount: Mount): Promise<HttpServer> {
   const at = (number: number): Promise<HttpServer> =>
-    serveHttp({ host: '127.0.0.1', port: number }, new Map(), onError, undefined, mount);
+    serveHttp({ host: '127.0.0.1', port: number }, new Map(), onError, { mount });
   if (port !== undefined) return at(port);
   return at(PORT_DEFAULT).catch(() => at(0));
 }

@@ -12,6 +12,7 @@ import { rangesOf } from '../adapters/jwks/blocked-addresses.ts';
 import { type Fetch, httpFetch } from '../adapters/jwks/fetch.ts';
 import { JwksAdapter } from '../adapters/jwks/jwks-adapter.ts';
 import type { Chance } from '../adapters/kit/clock.ts';
+import { ignoredDefinitions } from '../adapters/kube/custom-resources.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
 import type { Resource } from '../adapters/kube/resource.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
@@ -119,7 +120,8 @@ export async function openAdapters(
           settings,
         );
   const limit = { qps, burst };
-  const connecting = connectKube({ cluster, kubeconfig, context, chance, log, limit, userAgent, live });
+  const ignores = ignoredOf(settings);
+  const connecting = connectKube({ cluster, kubeconfig, context, chance, log, limit, userAgent, live, ignores });
   const connected = await connecting.catch((error: unknown) => {
     const what = kubeconfig ? `--kubeconfig ${kubeconfig}` : 'the service account of this pod';
     throw new StartFault(`${what}: ${error instanceof Error ? error.message : String(error)}`);
@@ -154,6 +156,14 @@ export async function openAdapters(
     ...options.writes,
   });
   return [files, server, ...adapters, names, keySets, writer];
+}
+
+/** Definitions of custom resources that the settings keep from being looked at. */
+export function ignoredOf(settings: Settings): (name: string) => boolean {
+  return ignoredDefinitions(
+    featureOf(settings, 'PILOT_IGNORE_RESOURCES'),
+    featureOf(settings, 'PILOT_INCLUDE_RESOURCES'),
+  );
 }
 
 function checkPrefixes(settings: Settings): void {

@@ -6,7 +6,7 @@ import { isRight } from 'fp-ts/lib/Either.js';
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
-import { debugRoutes } from '../admin/debug.ts';
+import { debugRoutes, withoutDebug } from '../admin/debug.ts';
 import { answerDebugXds } from '../admin/debug-xds.ts';
 import type { Admission } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
@@ -216,7 +216,8 @@ async function start(
   const templates = (): Readonly<Record<string, string>> | undefined =>
     options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);
   const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus };
-  const routes = replicated?.pages(debugRoutes(parts)) ?? debugRoutes(parts);
+  const pages = replicated?.pages(debugRoutes(parts)) ?? debugRoutes(parts);
+  const routes = options.debugPages === false ? withoutDebug(pages) : pages;
   const viewerBy = (identities: readonly string[]): Admission =>
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
   const podName = process.env.POD_NAME ?? '';

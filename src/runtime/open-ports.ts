@@ -29,14 +29,15 @@ export async function openPorts(
   identity: OpenedIdentity | undefined,
 ): Promise<Ports> {
   const { xds, routes } = parts;
+  const { metricsHereOnly = false } = options;
   const failed = (message: string): void => log('warn', message);
   const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
   const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
-    const server = await serveHttp(address, routes, failed, admits, ui);
+    const server = await serveHttp(address, routes, failed, { admits, mount, metricsHereOnly });
     closers.push(() => server.close());
     return server;
   };
-  const ui = explorerOf(options, failed, closers);
+  const mount = explorerOf(options, failed, closers);
   const http = await openAtFlag('--httpAddr', options.httpAddr, open);
   const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
   const { host, port } = options.grpcAddr;
@@ -67,11 +68,11 @@ export async function openPorts(
 
 /** It opens the journal for itself, once somebody looks. */
 function explorerOf(
-  { ui = true, journal, journalKey: keyFile }: ServeOptions,
+  { ui = true, debugPages = true, journal, journalKey: keyFile }: ServeOptions,
   onError: (message: string) => void,
   closers: (() => Promise<unknown>)[],
 ): Mount | undefined {
-  if (!ui) return undefined;
+  if (!ui || !debugPages) return undefined;
   const opened = explorer({ mode: 'serve', journal, onError, ...(keyFile === undefined ? {} : { keyFile }) });
   closers.push(() => opened.close());
   return opened;

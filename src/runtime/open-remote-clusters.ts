@@ -13,7 +13,7 @@ import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import { rootCertificateWishes } from '../core/wishes/table.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
-import type { AdapterOptions, WriteOptions } from './adapters.ts';
+import { type AdapterOptions, ignoredOf, type WriteOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { RemoteClusterSet, type RemoteClustersOptions, type RemoteObservation } from './remote-clusters.ts';
@@ -29,6 +29,7 @@ export function openRemoteClusters(
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
   const isLed = writes !== undefined && featureOf(settings, 'EXTERNAL_ISTIOD');
+  const ignores = ignoredOf(settings);
   const asksRights = featureOf(settings, 'PERIPLUS_SECRET_ACCESS') === 'review';
   const observed = [rootCertificateWishes, caBundles].flatMap(({ observes }) => observes);
   const written =
@@ -58,6 +59,7 @@ export function openRemoteClusters(
       const connecting = connectRemote({
         cluster: id,
         live,
+        ignores,
         kubeconfig,
         from: `Secret ${secret}`,
         systemNamespace: settings.systemNamespace,

@@ -29,6 +29,10 @@ export interface ServeOptions extends AdapterOptions {
   readonly monitoringAddr: Address;
   /** Whether the HTTP ports have the explorer; undefined: they have. */
   readonly ui?: boolean;
+  /** False: neither debug pages nor the explorer (ENABLE_DEBUG_ON_HTTP). */
+  readonly debugPages?: boolean;
+  /** True: `/metrics` answers this machine alone (METRICS_LOCALHOST_ACCESS_ONLY). */
+  readonly metricsHereOnly?: boolean;
   /** The file; of a replica, its mirror of the world log. */
   readonly journal: string;
   /** Undefined: this process shares no log with others. */

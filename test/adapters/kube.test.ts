@@ -287,6 +287,19 @@ describe('a kind defined by a CRD', () => {
     expect(sink.state.objects.Service.size).toBe(1);
   });
 
+  it('counts as absent while its definition is ignored', async () => {
+    const { server, sink, time, adapter } = await watching({ before: [route('r', 'a'), service('a', 80)] });
+    await adapter.stop();
+    const ignores = (name: string): boolean => name === 'virtualservices.networking.istio.io';
+    const again = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet, ignores });
+    running.push(again);
+    again.start(sink).catch(quiet);
+    expect(await time.until(() => sink.state.objects.VirtualService.size === 0, HOUR)).toBe(true);
+    server.set(route('s', 'a'));
+    await time.pass(60_000);
+    expect([sink.state.objects.VirtualService.size, sink.state.objects.Service.size]).toEqual([0, 1]);
+  });
+
   it('is watched in another version when one is no longer served', async () => {
     const { server, settles } = await watching({ before: [route('r', 'a')] });
     server.define(virtualService, ['v1beta1']);

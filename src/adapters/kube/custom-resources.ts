@@ -18,6 +18,21 @@ export interface CustomResource {
   readonly established: boolean;
 }
 
+/**
+ * Which definitions are left alone, by `plural.group`: those that `ignore` names and `include` does not. Each is a list
+ * with commas, `*.suffix` for all names that end so. Source: Istio pkg/kube/kclient/crdwatcher.go
+ * (filterPilotResources), PILOT_IGNORE_RESOURCES and PILOT_INCLUDE_RESOURCES.
+ */
+export function ignoredDefinitions(ignore: string, include: string): (name: string) => boolean {
+  const [ignored, included] = [namesIn(ignore), namesIn(include)];
+  return name => ignored(name) && !included(name);
+}
+
+function namesIn(list: string): (name: string) => boolean {
+  const words = list.split(',').map(word => word.trim());
+  return name => words.some(word => (word.startsWith('*.') ? name.endsWith(word.slice(2)) : word === name));
+}
+
 const groups: ReadonlySet<string> = new Set(customKinds.map(({ group }) => group));
 
 /** `plural.group`: is it one of our groups? */

@@ -17,6 +17,8 @@ export interface DefinitionsOptions {
   readonly chance: Chance;
   readonly silenceMsMax: number;
   readonly log: AdapterLog;
+  /** Definitions, by `plural.group`, that count as not there. */
+  readonly ignores?: (name: string) => boolean;
   /**
    * The definitions as they are now; called once all are known, and after each change. Awaited before more is heard.
    */
@@ -32,7 +34,8 @@ export class Definitions {
   constructor(options: DefinitionsOptions) {
     this.#options = options;
     setMaxListeners(0, this.#abort.signal);
-    const { api, chance, silenceMsMax, log } = options;
+    const { api, chance, silenceMsMax, log, ignores = () => false } = options;
+    const isRead = (name: string): boolean => isOurs(name) && !ignores(name);
     this.#watcher = new Watcher({
       api,
       chance,
@@ -40,9 +43,9 @@ export class Definitions {
       log,
       path: DEFINITIONS_PATH,
       metadataOnly: true,
-      replace: objects => this.#replace(objects.flatMap(nameOf).filter(isOurs)),
+      replace: objects => this.#replace(objects.flatMap(nameOf).filter(isRead)),
       change: async events => {
-        const names = [...new Set(events.flatMap(({ object }) => nameOf(object)).filter(isOurs))];
+        const names = [...new Set(events.flatMap(({ object }) => nameOf(object)).filter(isRead))];
         for (const name of names) await this.#read(name);
         if (names.length > 0) await this.#tell();
       },

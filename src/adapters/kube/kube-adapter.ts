@@ -39,6 +39,8 @@ export interface KubeAdapterOptions {
    * For a remote cluster: what is read of it, and that it comes into sight at once. Absent: every kind, kind by kind.
    */
   readonly remote?: RemoteKinds;
+  /** Definitions of custom resources, by `plural.group`, that are not looked at. */
+  readonly ignores?: (name: string) => boolean;
 }
 
 /** What is read of a remote cluster. */
@@ -96,8 +98,9 @@ export class KubeAdapter implements Adapter {
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()));
     await this.#findBuiltIns();
     if (signal.aborted) throw new Error(STOPPED);
-    const { api, chance, log } = this.#options;
+    const { api, chance, log, ignores } = this.#options;
     this.#definitions = new Definitions({
+      ignores,
       api,
       chance,
       log,
@@ -284,6 +287,7 @@ export interface ConnectOptions extends CredentialOptions {
   readonly silenceMsMax?: number;
   readonly live?: LiveObjects;
   readonly remote?: RemoteKinds;
+  readonly ignores?: KubeAdapterOptions['ignores'];
 }
 
 export interface Connected {
@@ -295,10 +299,11 @@ export interface Connected {
 
 /** An adapter that speaks to a real API server. Rejects if the kubeconfig is unusable; the server need not be there. */
 export async function connectKube(options: ConnectOptions): Promise<Connected> {
-  const { cluster, chance, limit, log, userAgent, silenceMsMax, live, remote } = options;
+  const { cluster, chance, limit, log, userAgent, silenceMsMax, live, remote, ignores } = options;
   const credentials = await loadCredentials(options);
   const connection = (): HttpApi => new HttpApi({ credentials, limit, chance, userAgent });
-  const adapter = new KubeAdapter({ cluster, api: connection(), chance, log, silenceMsMax, live, remote });
+  const api = connection();
+  const adapter = new KubeAdapter({ cluster, api, chance, log, silenceMsMax, live, remote, ignores });
   return { adapter, credentials, connection };
 }
 

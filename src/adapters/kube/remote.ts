@@ -42,6 +42,8 @@ export interface RemoteOptions {
   readonly userAgent: string;
   /** Of a cluster that is written to: receives what the watches show. */
   readonly live?: LiveObjects;
+  /** Definitions of custom resources that are not looked at. */
+  readonly ignores?: (name: string) => boolean;
 }
 
 export interface RemoteConnection {

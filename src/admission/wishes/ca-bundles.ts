@@ -18,6 +18,11 @@ import { MANAGER, type Wish } from '../../core/wishes/wish.ts';
 const REVISION_LABEL = 'istio.io/rev';
 const INJECTOR = 'sidecar-injector.istio.io';
 const KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const;
+/** Their values count only as empty or not: objects are found by label. */
+const NAME_VARIABLES = {
+  MutatingWebhookConfiguration: 'INJECTION_WEBHOOK_CONFIG_NAME',
+  ValidatingWebhookConfiguration: 'VALIDATION_WEBHOOK_CONFIG_NAME',
+} as const;
 
 const query: Query<'', readonly Wish[]> = {
   name: 'wishes-ca-bundles',
@@ -26,10 +31,15 @@ const query: Query<'', readonly Wish[]> = {
     if (roots === undefined) return [];
     const caBundle = base64OfText(roots.pem);
     const isProved = reader.object('WebhookProof', `${reader.setting('clusterId')}/${VALIDATION_PROOF}`) !== undefined;
-    const own = KINDS.flatMap(kind => configurationsOf(reader, kind, reader.setting('clusterId')));
+    const env = reader.setting('env');
+    // An empty name, as of charts whose operator manages the webhooks: those are not written.
+    const kinds = KINDS.filter(kind => env[NAME_VARIABLES[kind]] !== '');
+    const own = kinds.flatMap(kind => configurationsOf(reader, kind, reader.setting('clusterId')));
     // Of a remote cluster the injectors alone call this control plane.
     const [, ...remote] = reader.get(ledClusters, '');
-    const injectors = remote.flatMap(cluster => configurationsOf(reader, 'MutatingWebhookConfiguration', cluster));
+    const injectors = kinds
+      .filter(kind => kind === 'MutatingWebhookConfiguration')
+      .flatMap(kind => remote.flatMap(cluster => configurationsOf(reader, kind, cluster)));
     return [...own, ...injectors].flatMap(found => wishFor(found, caBundle, isProved));
   },
 };
@@ -45,6 +55,7 @@ export const VALIDATION_PROOF = 'validation';
 /** A validating webhook of this revision has its roots, and fails open. */
 export function waitsForProof({ objects, settings }: Pick<State, 'objects' | 'settings'>): boolean {
   const all = [...objects.ValidatingWebhookConfiguration.values()] as readonly Configuration[];
+  if (settings.env.VALIDATION_WEBHOOK_CONFIG_NAME === '') return false;
   return all.some(
     ({ labels, spec }) =>
       labels[REVISION_LABEL] === settings.revision &&

@@ -33,6 +33,8 @@ export const featureDefaults = {
   ENABLE_XDS_API_GENERATOR_AUTH: true,
   /** Remote clusters that name this control plane get roots and webhook bundles. */
   EXTERNAL_ISTIOD: false,
+  /** '' in this and the other of its kind: caBundle is not written; whoever manages the webhooks does. */
+  INJECTION_WEBHOOK_CONFIG_NAME: 'istio-sidecar-injector',
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_MULTIROOT_MESH: false,
@@ -91,6 +93,9 @@ export const featureDefaults = {
   PILOT_GATEWAY_API_DEFAULT_GATEWAYCLASS_NAME: 'istio',
   PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: 15_000,
   PILOT_HTTP10: false,
+  /** Custom resources, `plural.group` or `*.suffix`, that are not watched, and of those the ones that are. */
+  PILOT_IGNORE_RESOURCES: '',
+  PILOT_INCLUDE_RESOURCES: '',
   PILOT_IP_AUTOALLOCATE_IPV4_PREFIX: '240.240.0.0/16',
   PILOT_IP_AUTOALLOCATE_IPV6_PREFIX: '2001:2::/48',
   PILOT_JWT_ENABLE_REMOTE_JWKS: 'false',
@@ -121,6 +126,7 @@ export const featureDefaults = {
   PLATFORM: '',
   PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES: true,
   RESOLVE_HOSTNAME_GATEWAYS: true,
+  VALIDATION_WEBHOOK_CONFIG_NAME: 'istio-istio-system',
 } as const;
 
 export type FeatureName = keyof typeof featureDefaults;

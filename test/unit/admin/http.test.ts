@@ -115,7 +115,7 @@ describe('the HTTP server', () => {
     };
     const admits: Admits = async ({ headers }) => admissions[headers.authorization ?? ''] ?? { refused: 401 };
     const pages = new Map([...routes, ['/debug/config_dump', (_query, viewer) => json(viewer)] as [string, Route]]);
-    server = await serveHttp({ host: '127.0.0.1', port: 0 }, pages, message => errors.push(message), admits);
+    server = await serveHttp({ host: '127.0.0.1', port: 0 }, pages, message => errors.push(message), { admits });
     const status = (path: string, token: string): Promise<number> =>
       statusFor(server!.port, path, 'istiod.example', `Authorization: Bearer ${token}\r\n`);
     expect(await status('/debug/configz', 'admin')).toBe(200);
@@ -136,6 +136,18 @@ describe('the HTTP server', () => {
     expect((await fetch(`http://${outside}:${port}/debug/configz`)).status).toBe(403);
     expect((await fetch(`http://${outside}:${port}/debug`)).status).toBe(403);
     expect((await fetch(`http://${outside}:${port}/ready`)).status).toBe(200);
+  });
+
+  it('answers /metrics to this machine alone if it is told so', async () => {
+    const all = new Map<string, Route>([['/metrics', () => text('up 1\n')]]);
+    server = await serveHttp({ host: '0.0.0.0', port: 0 }, all, () => undefined, { metricsHereOnly: true });
+    const outside = Object.values(networkInterfaces())
+      .flatMap(addresses => addresses ?? [])
+      .find(address => address.family === 'IPv4' && !address.internal)?.address;
+    expect((await fetch(`http://127.0.0.1:${server.port}/metrics`)).status).toBe(200);
+    if (outside === undefined) return;
+    const refused = await fetch(`http://${outside}:${server.port}/metrics`);
+    expect([refused.status, await refused.text()]).toEqual([403, 'Only requests from localhost are allowed\n']);
   });
 
   it.each([

@@ -10,7 +10,6 @@ import { istioSchema } from '../../../src/core/schema/istio-schema.gen.ts';
 import { objectsOfState } from '../../../src/offline/analysis-input.ts';
 import { UNREAD } from '../../../src/offline/migration/mesh.ts';
 import { migrationOf } from '../../../src/offline/migration/migration.ts';
-import { READ_BESIDES } from '../../../src/offline/migration/process.ts';
 import { type WorldOptions, world } from '../world.ts';
 
 const flags = ['--monitoringAddr', '--domain'];
@@ -186,9 +185,5 @@ describe('the tables of a migration', () => {
       ).test(text);
     const unread = fields.filter(field => !(field in defaultMeshConfig) && !isRead(field));
     expect(unread.sort()).toEqual(Object.keys(UNREAD).sort());
-  });
-
-  it.each(READ_BESIDES)('list the variable %s, which a part reads', name => {
-    expect(text).toMatch(new RegExp(`\\b${name}\\b`));
   });
 });

@@ -61,13 +61,10 @@ export async function servedFile(
 ): Promise<Served> {
   const failures: string[] = [];
   const mount = explorer({ mode: 'file', journal, onError: message => failures.push(message) }, bundle);
-  const server = await serveHttp(
-    { host: '127.0.0.1', port: 0 },
-    new Map(),
-    message => failures.push(message),
-    ({ headers }) => admissionOf(headers.host ?? ''),
+  const server = await serveHttp({ host: '127.0.0.1', port: 0 }, new Map(), message => failures.push(message), {
+    admits: ({ headers }) => admissionOf(headers.host ?? ''),
     mount,
-  );
+  });
   return {
     journal,
     ask: (path, more = {}) => ask(server.port, path, more),

@@ -30,8 +30,8 @@ const objects = [
   configuration('ValidatingWebhookConfiguration', 'validator', 'default', 'rev.validation.istio.io'),
 ];
 
-function wishes(revision: string): readonly Wish[] {
-  const table = new Tracker().get(stateWith({ objects, revision }), undefined, allWishes, '');
+function wishes(revision: string, env: Record<string, string> = {}): readonly Wish[] {
+  const table = new Tracker().get(stateWith({ objects, revision, env }), undefined, allWishes, '');
   return table.wishes.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
 }
 
@@ -40,6 +40,11 @@ describe('The roots of webhooks', () => {
     expect(wishes('default').map(({ name }) => name)).toEqual(['ours', 'validator']);
     expect(wishes('canary').map(({ name }) => name)).toEqual(['other']);
     expect(wishes('')).toEqual([]);
+  });
+
+  it('are not wished where the name of the webhook is empty: an operator manages it', () => {
+    expect(wishes('default', { INJECTION_WEBHOOK_CONFIG_NAME: '' }).map(({ name }) => name)).toEqual(['validator']);
+    expect(wishes('default', { VALIDATION_WEBHOOK_CONFIG_NAME: '' }).map(({ name }) => name)).toEqual(['ours']);
   });
 
   it('are the only field that is owned', () => {
