@@ -2,9 +2,10 @@
 // periplus: the command line. One file a command; program.ts puts them together.
 
 import { whyTooOld } from './node-version.ts';
-import { ignoreDebugSignal } from './signals.ts';
+import { ignoreDebugSignal, listenForStop } from './signals.ts';
 
 ignoreDebugSignal();
+if (['serve', 'discovery', 'record'].includes(process.argv[2] ?? '')) listenForStop();
 
 const tooOld = whyTooOld(process.versions.node);
 if (tooOld !== undefined) {

@@ -4,15 +4,11 @@
 import { Command } from 'commander';
 import { systemClock } from '../runtime/clock.ts';
 import { startRecorder } from '../runtime/recorder.ts';
-import {
-  addSourceFlags,
-  logOf,
-  oddities,
-  requireFolder,
-  type SourceFlags,
-  sourceOptionsOf,
-  stopSignal,
-} from './source-flags.ts';
+import { startedUnless, stoppedEarly, stopSignal } from './signals.ts';
+import { addSourceFlags, logOf, oddities, requireFolder, type SourceFlags, sourceOptionsOf } from './source-flags.ts';
+
+/** How long a start that is to stop may take until it is given up. */
+const START_MS_MAX = 10_000;
 
 export function recordCommand(): Command {
   const command = new Command('record').description(
@@ -23,9 +19,11 @@ export function recordCommand(): Command {
     const log = logOf(flags);
     const options = sourceOptionsOf(flags);
     for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
-    const recorder = await startRecorder(options, systemClock, log);
+    const stopped = stopSignal(log);
+    const recorder = await startedUnless(stopped, startRecorder(options, systemClock, log), START_MS_MAX);
+    if (recorder === undefined) return stoppedEarly(log);
     log('info', `recording into ${flags.journal}`);
-    await stopSignal(log);
+    await stopped;
     await recorder.stop();
     log('info', 'stopped');
   });

@@ -14,6 +14,7 @@ import { optimizeLater } from './compiler.ts';
 import { addIdentityFlags, type IdentityFlags, identityOptionsOf } from './identity-flags.ts';
 import { CliError, EXIT } from './output.ts';
 import { addReplicaFlags, type ReplicaFlags, replicaSettingsOf } from './replica-flags.ts';
+import { startedUnless, stoppedEarly, stopSignal } from './signals.ts';
 import {
   addSourceFlags,
   duration,
@@ -22,7 +23,6 @@ import {
   requireFolder,
   type SourceFlags,
   sourceOptionsOf,
-  stopSignal,
 } from './source-flags.ts';
 
 interface Flags extends SourceFlags, IdentityFlags, ReplicaFlags {
@@ -83,7 +83,10 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       const log = logOf(flags);
       const options = optionsOf(flags);
       for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
-      const plane = await startControlPlane(options, systemClock, log);
+      const stopped = stopSignal(log);
+      const starting = startControlPlane(options, systemClock, log);
+      const plane = await startedUnless(stopped, starting, options.shutdownMs);
+      if (plane === undefined) return stoppedEarly(log);
       const controlZ = await openControlZ(flags, log);
       const { grpc, http, https, monitoring, secureGrpc } = plane.ports;
       const secure = secureGrpc === undefined ? '' : ` and over TLS on ${secureGrpc}`;
@@ -92,7 +95,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
         'info',
         `xDS on port ${grpc}${secure}${webhooks}, ready and debug pages on ${http}, metrics on ${monitoring}`,
       );
-      await stopSignal(log);
+      await stopped;
       await controlZ?.close();
       await plane.stop();
       log('info', 'stopped');

@@ -11,15 +11,7 @@ import type { Durability } from '../journal/journal.ts';
 import { isNatsAddress } from '../replicas/nats/address.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';
-import {
-  type AdjustableLog,
-  isLogLevel,
-  isLogScope,
-  type Log,
-  type LogLevel,
-  type LogScope,
-  makeLog,
-} from '../runtime/log.ts';
+import { type AdjustableLog, isLogLevel, isLogScope, type LogLevel, type LogScope, makeLog } from '../runtime/log.ts';
 import type { JournalOptions } from '../runtime/open-world.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
@@ -250,21 +242,6 @@ export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json
 function badLevel(given: string): CliError {
   const expected = 'debug, info, warn, error or none, each alone or as scope:level';
   return new CliError(`--log_output_level ${given}: expected ${expected}`, EXIT.misuse);
-}
-
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-export function stopSignal(log: Log): Promise<void> {
-  return new Promise(resolve => {
-    let asked = false;
-    const stop = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(EXIT.failed);
-      asked = true;
-      log('info', `${signal}: stopping`);
-      resolve();
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-  });
 }
 
 export function duration(flag: string, text: string): number {
