@@ -93,7 +93,7 @@ export interface HttpServer {
 }
 
 export interface HttpParts {
-  /** Whom debug pages answer besides this machine; default: nobody. */
+  /** Which callers of other machines debug pages answer; default: none. */
   readonly admits?: Admits;
   readonly mount?: Mount;
   /** `/metrics` answers this machine alone (METRICS_LOCALHOST_ACCESS_ONLY). */

@@ -33,7 +33,7 @@ export const featureDefaults = {
   ENABLE_XDS_API_GENERATOR_AUTH: true,
   /** Remote clusters that name this control plane get roots and webhook bundles. */
   EXTERNAL_ISTIOD: false,
-  /** '' in this and the other of its kind: caBundle is not written; whoever manages the webhooks does. */
+  /** '' in this and the other of its kind: caBundle is not written, since an operator manages the webhooks. */
   INJECTION_WEBHOOK_CONFIG_NAME: 'istio-sidecar-injector',
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,

@@ -2,7 +2,7 @@
 // read, values that are not built, flags that have no effect. Read from the Deployment, or from its pods: a journal has
 // those.
 //
-// What a variable means is said by core/mesh/environment.ts, of which the process warns at its own start too.
+// core/mesh/environment.ts knows what a variable means; the process warns by it at its own start too.
 
 import { memberOf, type Received, textsOf } from '../../analysis/objects.ts';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';

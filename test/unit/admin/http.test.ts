@@ -138,7 +138,7 @@ describe('the HTTP server', () => {
     expect((await fetch(`http://${outside}:${port}/ready`)).status).toBe(200);
   });
 
-  it('answers /metrics to this machine alone if it is told so', async () => {
+  it('answers /metrics to this machine alone with metricsHereOnly', async () => {
     const all = new Map<string, Route>([['/metrics', () => text('up 1\n')]]);
     server = await serveHttp({ host: '0.0.0.0', port: 0 }, all, () => undefined, { metricsHereOnly: true });
     const outside = Object.values(networkInterfaces())

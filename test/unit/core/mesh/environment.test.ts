@@ -1,4 +1,4 @@
-// Every environment variable of pilot-discovery is known, and what has no effect is said at the start.
+// Every environment variable of pilot-discovery is known, and the process warns of those without effect.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
