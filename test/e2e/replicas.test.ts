@@ -11,6 +11,7 @@ import { until } from './kube/until.ts';
 import { compareMirrors, rounds } from './nats/chaos.ts';
 import { NatsCluster, natsOrSkip } from './nats/cluster.ts';
 import { Fleet, MESH } from './nats/fleet.ts';
+import { flipBit } from './nats/flip-bit.ts';
 import { RoamingClient } from './nats/roaming-client.ts';
 import { Switch } from './nats/switch.ts';
 
@@ -73,6 +74,29 @@ describe.runIf(program !== undefined)('three replicas on three NATS servers', ()
   it(`agree after each of ${ROUNDS} rounds of kill -9 (seed ${SEED}), and record each change once`, async () => {
     await rounds({ from: 1, to: ROUNDS, seed: SEED }, fleet, nats);
     await compareMirrors(fleet);
+  });
+
+  it('notice a bit that flips in one, which serves no proxy until its journal gives what the others have', async () => {
+    const address = '10.250.251.252';
+    const cluster = 'outbound|80||flipped.example.com';
+    fleet.change('flipped.example.com', address);
+    await fleet.agree();
+    const leader = await fleet.leader();
+    const flipped = fleet.plane((leader + 1) % REPLICAS.length);
+    const clients = [flipped, fleet.plane(leader)].map(({ grpc }, i) => new RoamingClient(grpc, `flip-${i}`));
+    const endpoints = (): readonly unknown[] => clients.map(client => client.holds.get(EDS)?.get(cluster));
+    await until('endpoints', () => endpoints().every(version => version !== undefined));
+    expect(flipBit(flipped.pid, address)).toBeGreaterThan(0);
+    await fleet.nextTerm();
+    await until('a mended state', () => flipped.log.includes('the state was mended')).catch((error: unknown) => {
+      throw new Error(flipped.log.slice(-4_000), { cause: error });
+    });
+    expect(flipped.log).toContain('this replica serves no proxy: its state at position');
+    await flipped.ready();
+    await until('equal states', () => fleet.isEqual());
+    await until('its proxy to be back', async () => (await flipped.page('/debug/syncz?own')).text.includes('flip-0'));
+    expect(new Set(endpoints()).size).toBe(1);
+    for (const client of clients) client.close();
   });
 
   it('serve on without a quorum, say since when, and take the differences afterwards', async () => {

@@ -18,6 +18,7 @@ interface Row {
   readonly position: number;
   readonly chain: string;
   readonly term?: number;
+  readonly digest?: { readonly position: number; readonly hash: string };
 }
 
 export class Fleet {
@@ -80,8 +81,9 @@ export class Fleet {
   }
 
   /** Writes one more service with a name of its own. */
-  change(host: string): void {
+  change(host: string, address?: string): void {
     this.#hosts.push(host);
+    const endpoint = address ?? `10.0.0.${this.#hosts.length % 250}`;
     const text = `apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: ${host.split('.')[0]}, namespace: shop }
@@ -89,7 +91,7 @@ spec:
   hosts: [${host}]
   ports: [{ number: 80, name: http, protocol: HTTP }]
   resolution: STATIC
-  endpoints: [{ address: 10.0.0.${this.#hosts.length % 250} }]
+  endpoints: [{ address: ${endpoint} }]
 `;
     writeFileSync(join(this.folder, 'config', `${host}.yaml`), text);
   }
@@ -124,6 +126,29 @@ spec:
       return leader >= 0;
     });
     return leader;
+  }
+
+  /** Stops the leader until another one leads: a term begins, and every replica takes the digest of its state. */
+  async nextTerm(): Promise<void> {
+    const before = await this.leader();
+    const { pid } = this.plane(before);
+    const others = this.#planes.filter((_, i) => i !== before);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await until('another leader', async () => {
+        const rows = await Promise.all(others.map(plane => this.#row(plane).catch(() => undefined)));
+        return rows.some(row => row?.term !== undefined);
+      });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  /** Whether each replica has a digest of its state, of the same position, and all are equal. */
+  async isEqual(): Promise<boolean> {
+    const rows = await Promise.all(this.#planes.map(plane => this.#row(plane)));
+    const digests = new Set(rows.map(row => JSON.stringify(row?.digest)));
+    return digests.size === 1 && rows[0]?.digest !== undefined;
   }
 
   /** Its own row of `/debug/replicasz`, which stands first. */
