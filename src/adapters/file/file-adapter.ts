@@ -107,6 +107,7 @@ export class FileAdapter implements Adapter {
     const begun = this.#begin(sink);
     this.#looking = begun.catch(() => undefined);
     await begun;
+    if (this.#sink === undefined) return;
     this.#rescan = setInterval(() => this.#lookAtAll(), this.#options.rescanMs ?? RESCAN_MS);
     this.#rescan.unref();
   }
@@ -115,6 +116,7 @@ export class FileAdapter implements Adapter {
     const { configDir } = this.#options;
     const mesh = await this.#lookAtMesh(sink);
     for (const [path, file] of await this.#changedFiles(sink)) this.#holdings.put(path, file);
+    if (this.#sink === undefined) return; // What `stop` made unreadable says nothing of the source.
     const root = this.#hidden.all().find(({ what }) => what === configDir);
     if (root === undefined) await this.#list(sink, mesh);
     else if (sink.holds({ path: root.what })) await sink.submit(mesh);
@@ -197,7 +199,7 @@ export class FileAdapter implements Adapter {
     const sink = this.#sink;
     if (sink === undefined) return;
     const mesh = await this.#lookAtMesh(sink);
-    if (mesh.length > 0) await sink.submit(mesh);
+    if (mesh.length > 0) await this.#sink?.submit(mesh);
     const touched = [...this.#touched.keys()].sort();
     const everything = this.#anything;
     // Events that come from here on are for the next look.
@@ -205,7 +207,7 @@ export class FileAdapter implements Adapter {
     this.#touched.clear();
     const anything = everything || (await this.#hasFolder(touched));
     await this.#take(anything ? await this.#changedFiles(sink) : await this.#changedOf(touched));
-    if (this.#canListMore()) await this.#list(sink, []);
+    if (this.#sink !== undefined && this.#canListMore()) await this.#list(sink, []);
   }
 
   async #hasFolder(paths: readonly string[]): Promise<boolean> {

@@ -81,15 +81,18 @@ describe('a disk that does not answer', () => {
     await expect(disk.lstat(root)).rejects.toThrow('is not looked at');
   });
 
-  it('ends what is waited for when the adapter stops', async () => {
+  it('ends what is waited for when the adapter stops, and nothing is recorded of what was not read', async () => {
     writeFileSync(join(root, 'a.yaml'), NAMESPACE);
     const disk = hung(path => path.endsWith('a.yaml'));
     const adapter = new FileAdapter({ configDir: root, cluster: 'c', disk, log: () => undefined });
-    const started = adapter.start(new RecordingSink());
+    const sink = new RecordingSink();
+    const started = adapter.start(sink);
     await pause(50);
     expect(adapter.status().synced).toBe(false);
     await adapter.stop();
     await started;
+    expect([sink.lists, sink.batches]).toEqual([[], []]);
+    expect(adapter.status().synced).toBe(false);
   }, 4_000);
 
   it('shows in the status of the adapter while everything else is read', async () => {
