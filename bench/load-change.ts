@@ -1,6 +1,6 @@
 // One change of a served folder as the load tool makes it: a shell command that it runs with the number of the round.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Change } from './load-tool.ts';
 
@@ -18,4 +18,11 @@ export function changeIn(
   // Written beside and moved: the server never reads half a file.
   const trigger = `sed 's/@ROUND@/%d/' ${template} > ${folder}/next && mv ${folder}/next ${join(mesh, file)}`;
   return { marker: `${before}%d${after}`.replaceAll('"', ''), trigger };
+}
+
+/** One endpoint of a service changes its address. `original`: the folder that `mesh` is a copy of. */
+export function endpointChange(folder: string, original: string, mesh: string): Change {
+  const file = 'endpointslice-ns-0-svc-0-x.yaml';
+  const text = readFileSync(join(original, file), 'utf8');
+  return changeIn(folder, mesh, { file, text, from: '172.16.0.0', to: '172.31.@ROUND@.77' });
 }

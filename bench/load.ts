@@ -15,13 +15,12 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command } from 'commander';
-import { changeIn } from './load-change.ts';
+import { changeIn, endpointChange } from './load-change.ts';
 import { serve, stallSeconds } from './load-server.ts';
 import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
 import { ISTIOD, ISTIOD_TLS, type Measured, type Scenario, scenarios } from './reference.ts';
 
 const VIRTUAL_SERVICE = 'virtualservice-ns-0-svc-0.yaml';
-const ENDPOINT_SLICE = 'endpointslice-ns-0-svc-0-x.yaml';
 const POLICY = 'authorizationpolicy-bench.yaml';
 
 interface Options {
@@ -69,7 +68,7 @@ async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: n
     await stallSeconds(port);
     const first = await load(target, proxies, header);
     const stallMs = (await stallSeconds(port)) * 1_000;
-    const second = await load(target, proxies, change(ENDPOINT_SLICE, '172.16.0.0', '172.31.@ROUND@.77'));
+    const second = await load(target, proxies, endpointChange(folder, options.mesh, mesh));
     const third = await load(target, proxies, policy);
     const signing = signingOf(first);
     return [

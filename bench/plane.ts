@@ -1,0 +1,58 @@
+// `periplus serve` from dist/ as a process of a bench: started on three ports in a row, asked for pages, ended.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const READY_MS = 120_000;
+const LOOK_MS = 20;
+
+export interface Plane {
+  /** Of ADS in the clear; the HTTP pages are at the next port, the metrics at the one after. */
+  readonly port: number;
+  readonly process: ChildProcess;
+}
+
+/** The secure port, which is what `args` make of it, is no part of the three. */
+export function startPlane(port: number, folder: string, args: readonly string[]): Plane {
+  const child = spawn(
+    process.execPath,
+    [
+      ...[CLI, 'serve', '--ctrlz_port', '0', '--httpsAddr', '', '--grpcAddr', local(port)],
+      ...['--httpAddr', local(port + 1), '--monitoringAddr', local(port + 2), ...args],
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder },
+  );
+  return { port, process: child };
+}
+
+export function local(port: number): string {
+  return `127.0.0.1:${port}`;
+}
+
+/** Resolves with the time (performance.now) at which the page is there and as wanted. */
+export async function answers(
+  { port, process: child }: Plane,
+  path: string,
+  isWanted: (text: string) => boolean = () => true,
+): Promise<number> {
+  const end = Date.now() + READY_MS;
+  while (Date.now() < end && child.exitCode === null) {
+    const text = await fetch(`http://${local(port + 1)}${path}`).then(
+      answer => (answer.ok ? answer.text() : undefined),
+      () => undefined,
+    );
+    if (text !== undefined && isWanted(text)) return performance.now();
+    await sleep(LOOK_MS);
+  }
+  throw new Error(`${path} of port ${port + 1} did not become what was wanted; is dist/ built (npm run build)?`);
+}
+
+/** Resolves when the process is gone. */
+export async function ended({ process: child }: Plane): Promise<void> {
+  if (child.exitCode !== null) return;
+  const gone = new Promise(resolve => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await gone;
+}
