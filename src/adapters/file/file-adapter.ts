@@ -116,7 +116,7 @@ export class FileAdapter implements Adapter {
     const { configDir } = this.#options;
     const mesh = await this.#lookAtMesh(sink);
     for (const [path, file] of await this.#changedFiles(sink)) this.#holdings.put(path, file);
-    if (this.#sink === undefined) return; // What `stop` made unreadable says nothing of the source.
+    if (this.#sink === undefined) return; // A read that stop() ended is no fact.
     const root = this.#hidden.all().find(({ what }) => what === configDir);
     if (root === undefined) await this.#list(sink, mesh);
     else if (sink.holds({ path: root.what })) await sink.submit(mesh);
