@@ -2,8 +2,11 @@
 // metrics and with its texts (Istio pilot/pkg/model/push_context.go; each function names who reports there).
 
 import type { JsonObject } from '../../core/base/json.ts';
+import type { Obj } from '../../core/model/object.ts';
+import type { ServiceTarget } from '../../core/model/service.ts';
 import { endpointShards } from '../../core/registry/endpoints.ts';
 import { allServices } from '../../core/registry/services.ts';
+import { SERVICE_NAME_LABEL } from '../../core/registry/slice-endpoints.ts';
 import { serviceTargets } from '../../core/registry/workload.ts';
 import { outboundClusterName } from '../../core/select/cluster/cluster-names.ts';
 import { outboundListenerPlans } from '../../core/select/listener/outbound-listeners.ts';
@@ -88,6 +91,45 @@ export function endpointsNotReady({ world, engine }: Parts): Condition {
       return shards.flatMap(({ endpoints }) => endpoints.filter(({ addresses }) => addresses[0] === ips[0]));
     });
     if (own.some(({ health }) => health === 'UnHealthy')) found[id] = { proxy: id };
+  }
+  return found;
+}
+
+/** Istio pilot/pkg/networking/core/listener_inbound.go (reportInboundConflict). By proxy. */
+export function inboundConflicts({ world, engine }: Parts): Condition {
+  const { state } = world;
+  const found: Condition = {};
+  for (const proxy of state.proxies.values()) {
+    const { id, type } = proxy.facets;
+    if (type !== 'sidecar') continue;
+    const first = new Map<number, ServiceTarget>();
+    for (const target of engine.tracker.get(state, proxy, serviceTargets, '')) {
+      const { targetPort, service, port } = target;
+      const old = first.get(targetPort);
+      if (old === undefined) first.set(targetPort, target);
+      else if (old.port.protocol !== port.protocol && old.service.hostname !== service.hostname) {
+        const hosts = `existing: ${old.service.hostname}, incoming: ${service.hostname}`;
+        found[id] ??= { proxy: id, message: `Conflicting inbound listener:${targetPort}. ${hosts}` };
+      }
+    }
+  }
+  return found;
+}
+
+/** Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go (registerEndpointResync). By host; the address. */
+export function endpointsWithoutPod({ world: { state } }: Pick<Parts, 'world'>): Condition {
+  const { EndpointSlice, Pod } = state.objects;
+  const slices = [...EndpointSlice.values()] as readonly Obj<'EndpointSlice'>[];
+  const found: Condition = {};
+  for (const { cluster, namespace, labels, spec } of slices) {
+    const service = labels[SERVICE_NAME_LABEL];
+    if (service === undefined) continue;
+    const host = `${service}.${namespace}.svc.${state.settings.domainSuffix}`;
+    for (const { addresses, targetRef } of spec.endpoints) {
+      if (targetRef?.kind !== 'Pod') continue;
+      if (Pod.has(`${cluster}/${targetRef.namespace || namespace}/${targetRef.name}`)) continue;
+      found[host] ??= { message: addresses[0] ?? '' };
+    }
   }
   return found;
 }

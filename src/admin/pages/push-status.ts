@@ -13,6 +13,8 @@ import {
   dnsWithoutEndpoints,
   duplicateSubsets,
   endpointsNotReady,
+  endpointsWithoutPod,
+  inboundConflicts,
   listenerConflicts,
 } from './push-conditions.ts';
 
@@ -21,6 +23,8 @@ type PushParts = Pick<DebugParts, 'world' | 'engine' | 'xds'>;
 /** By metric of istiod; those of it that are missing here have no condition in these generators. */
 export function pushStatusOf(parts: PushParts): JsonObject {
   const conditions: Readonly<Record<string, Condition>> = {
+    endpoint_no_pod: endpointsWithoutPod(parts),
+    pilot_conflict_inbound_listener: inboundConflicts(parts),
     pilot_conflict_outbound_listener_tcp_over_current_tcp: listenerConflicts(parts),
     pilot_destrule_subsets: duplicateSubsets(parts),
     pilot_dns_cluster_without_endpoints: dnsWithoutEndpoints(parts),

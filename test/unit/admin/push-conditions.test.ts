@@ -5,13 +5,15 @@ import {
   dnsWithoutEndpoints,
   duplicateSubsets,
   endpointsNotReady,
+  endpointsWithoutPod,
+  inboundConflicts,
   listenerConflicts,
 } from '../../../src/admin/pages/push-conditions.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { resourceSources } from '../../../src/xds/assemble/types.ts';
 import { Engine } from '../../../src/xds/engine/engine.ts';
-import { destinationRule, service, serviceEntry, workloadEntry } from '../core/registry/fixtures.ts';
-import { world } from '../world.ts';
+import { destinationRule, pod, service, serviceEntry, slice, workloadEntry } from '../core/registry/fixtures.ts';
+import { nodeOf, step, world } from '../world.ts';
 
 function conditionsOf(...objects: readonly JsonObject[]) {
   const parts = { world: { state: world(objects), durable: true, stuckMs: 0 }, engine: new Engine(resourceSources) };
@@ -20,10 +22,12 @@ function conditionsOf(...objects: readonly JsonObject[]) {
     dns: dnsWithoutEndpoints(parts),
     listeners: listenerConflicts(parts),
     notReady: endpointsNotReady(parts),
+    inbound: inboundConflicts(parts),
+    noPod: endpointsWithoutPod(parts),
   };
 }
 
-const none = { subsets: {}, dns: {}, listeners: {}, notReady: {} };
+const none = { subsets: {}, dns: {}, listeners: {}, notReady: {}, inbound: {}, noPod: {} };
 /** Resolved by DNS; its endpoints are the WorkloadEntries that it selects. */
 const selecting: JsonObject = serviceEntry('other', {
   hosts: ['other.example.com'],
@@ -56,5 +60,28 @@ describe('the conditions of push_status', () => {
       { labels: { app: 'other' } },
     );
     expect(conditionsOf(selecting, selected).dns).toEqual({});
+  });
+
+  it('name a service whose endpoint refers to a pod that is not there', () => {
+    const endpoints = slice('web', [
+      { ip: '10.0.0.1', pod: 'web-1' },
+      { ip: '10.0.0.2', pod: 'web-2' },
+      { ip: '10.0.0.3' },
+    ]);
+    const found = conditionsOf(service('web'), endpoints, pod('web-1', '10.0.0.1'));
+    expect(found.noPod).toEqual({ 'web.default.svc.cluster.local': { message: '10.0.0.2' } });
+  });
+
+  it('name a proxy two of whose services disagree about the protocol of its port', () => {
+    const own = pod('web-1', '10.0.0.1', { labels: { app: 'web' } });
+    const tcp = { selector: { app: 'web' }, ports: [{ name: 'tcp', port: 90, targetPort: 8080 }] };
+    const before = world([service('web'), service('other', tcp, { day: 2 }), own]);
+    const node = nodeOf({ name: 'web-1', ip: '10.0.0.1', labels: { app: 'web' } });
+    const fact = { kind: 'ProxyConnected', source: 'xds', connection: 'c-1', node, protocol: 'sotw' } as const;
+    const { state } = step(before, fact);
+    const parts = { world: { state, durable: true, stuckMs: 0 }, engine: new Engine(resourceSources) };
+    const [web, other] = ['web', 'other'].map(name => `${name}.default.svc.cluster.local`);
+    const message = `Conflicting inbound listener:8080. existing: ${web}, incoming: ${other}`;
+    expect(inboundConflicts(parts)).toEqual({ 'web-1.default': { proxy: 'web-1.default', message } });
   });
 });
