@@ -27,6 +27,8 @@ export interface DebugParts {
   readonly engine: Engine;
   readonly xds: XdsServer;
   readonly metrics: Metrics;
+  /** Whether pages may end streams (UNSAFE_ENABLE_ADMIN_ENDPOINTS); undefined: none does. */
+  readonly adminEndpoints?: boolean;
   /** Injection templates by name; undefined: nothing is injected here. */
   readonly templates: () => Readonly<Record<string, string>> | undefined;
   readonly sources: {

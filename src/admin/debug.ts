@@ -19,8 +19,10 @@ import { configDumpPage, holdingsPage, typedDump } from './pages/config-dump.ts'
 import { authorizationOf, configzOf, pushContextOf, resourceKinds, telemetryPage } from './pages/configuration.ts';
 import { adszPage, connectionsPage, synczOf } from './pages/connections.ts';
 import { countsPage, distributionPage } from './pages/distribution.ts';
+import { askedProxy, isAnswer } from './pages/find-proxy.ts';
 import { cachePage, pushStatusOf } from './pages/push-status.ts';
 import { endpointShardsOf, instancesOf, multiClusterServicesOf, networksOf, registryOf } from './pages/registry.ts';
+import { sidecarPage } from './pages/sidecar-scope.ts';
 import { VERSION } from './version.ts';
 
 /** As istioctl reads it: version, revision of the source, state of its tree; no line end. */
@@ -70,6 +72,7 @@ function meshRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
     ['/debug/pushcontext', () => largeJson(pushContextOf(parts))],
     ['/debug/push_status', () => largeJson(pushStatusOf(parts))],
     ['/debug/inject', () => injectPage(parts)],
+    ['/debug/ambientz', () => json(WITHOUT_AMBIENT)],
     ...accessRoutes(parts.history),
   ];
 }
@@ -86,11 +89,28 @@ function proxyRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
     ['/debug/distributionz', query => countsPage(parts, accepted, query)],
     ['/debug/livez', query => livez(parts, query.get('for'))],
     ['/debug/config_dump', (query, viewer) => configDumpPage(parts, query, viewer)],
+    ['/debug/sidecarz', (query, viewer) => sidecarPage(parts, query, viewer)],
+    ...(parts.adminEndpoints === true ? [disconnecting(parts)] : []),
     ['/debug/holdingsz', (query, viewer) => holdingsPage(parts, query, viewer)],
     ...(['eds', 'ecds', 'nds'] as const).map((type): readonly [string, Route] => {
       const page = typedDump(type);
       return [`/debug/${type}z`, (query, viewer) => page(parts, query, viewer)];
     }),
+  ];
+}
+
+/** As istiod answers without ambient mode. */
+const WITHOUT_AMBIENT = { workloads: null, services: null, policies: null };
+
+/** UNSAFE_ENABLE_ADMIN_ENDPOINTS: the stream of the proxy `proxyID` ends, and the proxy connects again. */
+function disconnecting({ world, xds }: DebugParts): readonly [string, Route] {
+  return [
+    '/debug/force_disconnect',
+    (query, viewer) => {
+      const proxy = askedProxy(world.state, query, viewer);
+      if (isAnswer(proxy)) return proxy;
+      return xds.disconnect(proxy.connection) ? text('OK') : text('the proxy has left\n', 404);
+    },
   ];
 }
 

@@ -135,6 +135,7 @@ function optionsOf(flags: Flags): ServeOptions {
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
     ui: uiOf(flags.ui),
     debugPages: goBoolean(process.env.ENABLE_DEBUG_ON_HTTP) ?? true,
+    adminEndpoints: goBoolean(process.env.UNSAFE_ENABLE_ADMIN_ENDPOINTS) ?? false,
     metricsHereOnly: goBoolean(process.env.METRICS_LOCALHOST_ACCESS_ONLY) ?? false,
     shutdownMs: duration('--shutdownDuration', flags.shutdownDuration),
     keepaliveMs: given('--keepaliveInterval', flags.keepaliveInterval),

@@ -215,7 +215,8 @@ async function start(
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
   const templates = (): Readonly<Record<string, string>> | undefined =>
     options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);
-  const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus };
+  const { adminEndpoints = false } = options;
+  const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus, adminEndpoints };
   const pages = replicated?.pages(debugRoutes(parts)) ?? debugRoutes(parts);
   const routes = options.debugPages === false ? withoutDebug(pages) : pages;
   const viewerBy = (identities: readonly string[]): Admission =>

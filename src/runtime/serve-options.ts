@@ -31,6 +31,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly ui?: boolean;
   /** False: neither debug pages nor the explorer (ENABLE_DEBUG_ON_HTTP). */
   readonly debugPages?: boolean;
+  /** True: a debug page ends streams of proxies (UNSAFE_ENABLE_ADMIN_ENDPOINTS). */
+  readonly adminEndpoints?: boolean;
   /** True: `/metrics` answers this machine alone (METRICS_LOCALHOST_ACCESS_ONLY). */
   readonly metricsHereOnly?: boolean;
   /** The file; of a replica, its mirror of the world log. */

@@ -9,9 +9,9 @@ import { type TestPlane, testPlane } from './plane.ts';
 const START_MS_MAX = 60_000;
 /** In the order in which bug-report asks. */
 const REPORTED =
-  'adsz authorizationz cachez clusterz configz endpointShardz endpointz inject instancesz mcsz mesh networkz push_status registryz resourcesz syncz telemetryz';
+  'adsz ambientz authorizationz cachez clusterz configz endpointShardz endpointz inject instancesz mcsz mesh networkz push_status registryz resourcesz syncz telemetryz';
 /** A page that is not there answers 404, which bug-report takes. */
-const ABSENT = ['krtz', 'ambientz'];
+const ABSENT = ['krtz'];
 
 let plane: TestPlane;
 

@@ -4,6 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { showOrigin, showProblem } from '../../core/base/problem.ts';
+import { REVISION_LABEL } from '../../core/fold/in-force.ts';
 import type { KindDefinition } from '../../core/kinds/definition.ts';
 import { definitions } from '../../core/kinds/registry.ts';
 import type { KindName } from '../../core/model/kind.ts';
@@ -18,8 +19,18 @@ import { networksOf } from './registry.ts';
 
 type ConfigurationParts = Pick<DebugParts, 'world' | 'engine'>;
 
+/** Without configuration that is labelled for another revision: that is no more refused than in force here. */
 export function configzOf(state: State): LazyJson {
-  return mapped(state.records.values(), shownRecord);
+  const { revision } = state.settings;
+  const isOthers = ({ kind, raw }: ObjectRecord): boolean => {
+    const metadata = isObject(raw?.metadata) ? raw.metadata : {};
+    const label = isObject(metadata.labels) ? metadata.labels[REVISION_LABEL] : undefined;
+    return revision !== '' && label !== undefined && label !== revision && definitions[kind].store === 'config';
+  };
+  return mapped(
+    [...state.records.values()].filter(record => !isOthers(record)),
+    shownRecord,
+  );
 }
 
 function shownRecord(record: ObjectRecord): LazyJson {

@@ -44,7 +44,7 @@ export function registryOf({ world, engine }: RegistryParts): LazyJson {
   return mapped(engine.tracker.get(world.state, undefined, allServices, ''), shownService);
 }
 
-function shownService(service: Service): JsonObject {
+export function shownService(service: Service): JsonObject {
   const { autoAllocatedV4, autoAllocatedV6, serviceAccounts } = service;
   return {
     Attributes: attributesOf(service),

@@ -52,6 +52,7 @@ export const READ_BESIDES: readonly string[] = [
   'SHARED_MESH_CONFIG',
   'TOKEN_AUDIENCES',
   'TRUSTED_GATEWAY_CIDR',
+  'UNSAFE_ENABLE_ADMIN_ENDPOINTS',
   'USE_CACERTS_FOR_SELF_SIGNED_CA',
   'USE_REMOTE_CERTS',
   'XDS_AUTH',
@@ -110,7 +111,6 @@ export const UNSUPPORTED: Readonly<Record<string, Why>> = {
     'kubeconfigs of remote clusters that run programs or read files are refused',
   ),
   TOKEN_ISSUER: ifGiven('tokens of an issuer are checked by JWT_RULE'),
-  UNSAFE_ENABLE_ADMIN_ENDPOINTS: ifOn('/debug/force_disconnect is not there'),
 };
 
 export interface EnvironmentProblem {
