@@ -153,6 +153,7 @@ async function start(
   const written = new RecordedStore(sourcesWorld, `store/${options.settings.clusterId}`);
   const remote = openRemoteClusters(options, {
     world: sourcesWorld,
+    own: world,
     clock,
     log: scoped(log, 'multicluster'),
     registry: metrics.registry,

@@ -24,7 +24,7 @@ const DEFAULT_LIMIT = { qps: 80, burst: 160 };
 
 export function openRemoteClusters(
   { kube, settings, writes }: Pick<AdapterOptions, 'kube' | 'writes'> & { readonly settings: Settings },
-  { world, clock, log, registry, isPaused }: RemoteEnvironment,
+  { world, own, clock, log, registry, isPaused }: RemoteEnvironment,
 ): RemoteClusterSet {
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
@@ -51,7 +51,7 @@ export function openRemoteClusters(
       }),
     });
   const set: RemoteClusterSet = new RemoteClusterSet({
-    ...{ world, clock, log, isPaused },
+    ...{ world, own, clock, log, isPaused },
     ...(asksRights ? { rights: (cluster, call) => new AccessAdapter({ cluster, call, after: clock.after, log }) } : {}),
     connect: ({ id, secret, kubeconfig }) => {
       if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
@@ -77,6 +77,7 @@ export function openRemoteClusters(
 
 interface RemoteEnvironment {
   readonly world: RemoteClustersOptions['world'];
+  readonly own?: RemoteClustersOptions['own'];
   readonly clock: Clock;
   readonly log: Log;
   readonly registry?: Registry;

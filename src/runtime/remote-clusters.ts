@@ -18,6 +18,7 @@ import type { State } from '../core/state.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import { forgetRights, RemoteAccessSet, rightsIn } from './remote-access.ts';
 import { RemoteClusterRunner, type SyncStatus } from './remote-cluster.ts';
 import type { RemoteSources, SourceReport } from './sources.ts';
 import { sinkOf } from './start.ts';
@@ -25,6 +26,8 @@ import type { World } from './world.ts';
 
 export interface RemoteClustersOptions {
   readonly world: Pick<World, 'state' | 'listen' | 'recordNews' | 'record'>;
+  /** With several replicas, the world of this one: rights of its own proxies. Default: `world`. */
+  readonly own?: Pick<World, 'state' | 'recordNews'>;
   readonly connect: (cluster: RemoteCluster) => Promise<RemoteConnection>;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +51,6 @@ export interface ClusterRow {
 
 const PREFIX = 'kube/';
 const WRITER_PREFIX = 'writer/';
-const ACCESS_PREFIX = 'access/';
 const NO_CONNECTION = { status: 0, body: 'there is no connection to the cluster' };
 const WRITER_KINDS: readonly KindName[] = ['Leadership', 'WriteRefusal'];
 
@@ -64,6 +66,8 @@ export class RemoteClusterSet implements RemoteSources {
   #wasReady = false;
   #isStopped = false;
   #isPaused: boolean;
+  /** While another replica reads the clusters. */
+  #access: RemoteAccessSet | undefined;
   /** A status has changed. */
   onChange: () => void = () => undefined;
 
@@ -117,35 +121,47 @@ export class RemoteClusterSet implements RemoteSources {
 
   /** To the API server of a remote cluster; undefined: there is no such cluster. */
   callOf(id: string): ClusterCall | undefined {
-    return this.#runners.get(id)?.call;
+    return this.#runners.get(id)?.call ?? this.#access?.callOf(id);
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#runners.values()].map(runner => runner.stop()));
+    await this.#access?.stop();
     await Promise.allSettled(this.#removals.values());
   }
 
-  /** No cluster is read, and what is known of them stays: another replica reads them. */
+  /**
+   * No cluster is read, and what is known of them stays: another replica reads them. They are asked about the proxies
+   * of this one.
+   */
   async pause(): Promise<void> {
     this.#isPaused = true;
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     this.#sources = { secrets: [], configMaps: [], ownIds: [] };
     await Promise.all(runners.map(runner => runner.stop()));
+    this.#follow(this.#options.world.state);
   }
 
   /** Reads the clusters that are wanted now, and removes what is known of others. */
   resume(): void {
     if (this.#isStopped || !this.#isPaused) return;
     this.#isPaused = false;
+    void this.#access?.stop();
+    this.#access = undefined;
     const { state } = this.#options.world;
     this.#follow(state);
     for (const id of recordedClusters(state)) if (!this.#runners.has(id)) this.#remove(id);
   }
 
   #follow(state: State): void {
-    if (this.#isStopped || this.#isPaused) return;
+    if (this.#isStopped) return;
+    if (this.#isPaused) {
+      this.#access ??= new RemoteAccessSet(this.#asking);
+      this.#access.follow(state);
+      return;
+    }
     for (const runner of this.#runners.values()) runner.onState(state);
     const sources = clusterSources(state);
     if (sameSources(sources, this.#sources)) return;
@@ -158,6 +174,11 @@ export class RemoteClusterSet implements RemoteSources {
     const ids = new Set(this.#wanted.clusters.map(({ id }) => id));
     for (const id of [...this.#runners.keys()]) if (!ids.has(id)) this.#remove(id);
     for (const cluster of this.#wanted.clusters) this.#want(cluster);
+  }
+
+  get #asking() {
+    const { own, world, connect, rights, log } = this.#options;
+    return { own: own ?? world, connect, rights, log };
   }
 
   #want(cluster: RemoteCluster): void {
@@ -186,13 +207,12 @@ export class RemoteClusterSet implements RemoteSources {
   }
 
   #runner(cluster: RemoteCluster): RemoteClusterRunner {
-    const { world, connect, clock, log, rights } = this.#options;
+    const { world, connect, clock, log } = this.#options;
     // Whichever connection is in use then.
     const call: ClusterCall = async (...request) => this.callOf(cluster.id)?.(...request) ?? NO_CONNECTION;
-    const sink = sinkOf(world, `${ACCESS_PREFIX}${cluster.id}`);
     return new RemoteClusterRunner(cluster, {
       connect,
-      ...(rights === undefined ? {} : { rights: { adapter: rights(cluster.id, call), sink } }),
+      rights: rightsIn(cluster.id, call, this.#asking),
       clock,
       log,
       sink: sinkOf(world, `${PREFIX}${cluster.id}`),
@@ -212,7 +232,7 @@ export class RemoteClusterSet implements RemoteSources {
     const removal = (runner?.stop() ?? Promise.resolve())
       .then(() => sinkOf(world, `${PREFIX}${id}`).relistKinds(ANY_REMOTE_KINDS, []))
       .then(() => sinkOf(world, `${WRITER_PREFIX}${id}`).relistKinds(WRITER_KINDS, []))
-      .then(() => sinkOf(world, `${ACCESS_PREFIX}${id}`).relistKinds(['SecretAccess'], []))
+      .then(() => forgetRights(this.#asking.own, id))
       .catch((error: unknown) => log('error', `cluster ${id}: its objects stay: ${String(error)}`))
       .finally(() => this.#removals.delete(id));
     this.#removals.set(id, removal);
