@@ -1,12 +1,13 @@
 // `npm run bench:floor -- --mesh DIR`: what Node itself needs. A bare grpc-js server without sessions, schedule, receipts, journal and state sends
 // what Periplus would send (made at the first request, one copy a namespace). Drive it with the load tool of bench/load.ts, with
-// `kill -USR2 PID` as its trigger. What Periplus needs beyond this is ours; this is the price of the runtime. `--copied`: responses go through
-// grpc-js's own API, which copies each of them for each proxy.
+// `kill -USR2 PID` as its trigger: every proxy is sent its routes again with another header, or with `--again listeners` its listeners, with
+// another path in a policy. What Periplus needs beyond this is ours; this is the price of the runtime. `--copied`: responses go through grpc-js's
+// own API, which copies each of them for each proxy.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { parseFile } from '../src/adapters/file/parse.ts';
 import type { JsonObject } from '../src/core/base/json.ts';
 import type { Fact, Unrecorded } from '../src/core/event.ts';
@@ -20,7 +21,11 @@ import { decodeDeltaDiscoveryRequest, deltaDiscoveryResponse } from '../src/xds/
 import { foldAll, numbered } from './folding.ts';
 
 const CONNECTION = 'floor';
-const MARKER = /bench-\d+-header/;
+/** What the trigger sends again: the type, and where the number of the round stands in it. */
+const AGAIN = {
+  routes: { type: 'RouteConfiguration', marker: /bench-\d+-header/g, of: (round: number) => `bench-${round}-header` },
+  listeners: { type: 'Listener', marker: /bench-\d+-policy/g, of: (round: number) => `bench-${round}-policy` },
+} as const;
 
 /** Everything of the folder, folded. */
 function stateOf(folder: string): State {
@@ -31,17 +36,25 @@ function stateOf(folder: string): State {
   return foldAll(numbered(facts));
 }
 
+interface Answer {
+  readonly bytes: Buffer;
+  /** Of a response with those resources alone that have the marker; undefined: none has. */
+  readonly changing: Buffer | undefined;
+}
+
 /** What a proxy of the node's namespace is sent for a request of that type and these names. */
 class Responses {
   readonly #engine = new Engine(resourceSources);
-  readonly #made = new Map<string, Buffer>();
+  readonly #made = new Map<string, Answer>();
+  readonly #marker: RegExp;
   #state: State;
 
-  constructor(state: State) {
+  constructor(state: State, marker: RegExp) {
     this.#state = state;
+    this.#marker = marker;
   }
 
-  of(node: JsonObject, namespace: string, typeUrl: string, names: readonly string[]): Buffer {
+  of(node: JsonObject, namespace: string, typeUrl: string, names: readonly string[]): Answer {
     const key = `${namespace} ${typeUrl}`;
     const known = this.#made.get(key);
     if (known !== undefined) return known;
@@ -51,10 +64,12 @@ class Responses {
     const subscription = { wildcard: names.length === 0, names: [...names].sort() };
     const set = this.#engine.resourcesFor(this.#state, proxy, typeUrl, subscription)!;
     const frames = [...set.resources.values()].map(({ deltaFrame }) => deltaFrame);
-    const parts = { systemVersionInfo: set.digest, typeUrl, nonce: 'n', frames, removed: [] };
-    const bytes = deltaDiscoveryResponse(parts);
-    this.#made.set(key, bytes);
-    return bytes;
+    const changing = frames.filter(frame => frame.toString('latin1').search(this.#marker) >= 0);
+    const response = (of: readonly Buffer[]): Buffer =>
+      deltaDiscoveryResponse({ systemVersionInfo: set.digest, typeUrl, nonce: 'n', frames: of, removed: [] });
+    const made = { bytes: response(frames), changing: changing.length === 0 ? undefined : response(changing) };
+    this.#made.set(key, made);
+    return made;
   }
 }
 
@@ -62,18 +77,24 @@ interface Client {
   readonly call: Call;
   node: JsonObject | undefined;
   namespace: string;
-  routes: Buffer | undefined;
+  changing: Buffer | undefined;
 }
 
-function main(options: { readonly mesh: string; readonly port: string; readonly copied: boolean }): void {
-  const responses = new Responses(stateOf(options.mesh));
+function main(options: {
+  readonly mesh: string;
+  readonly port: string;
+  readonly copied: boolean;
+  readonly again: string;
+}): void {
+  const again = AGAIN[options.again as keyof typeof AGAIN];
+  const responses = new Responses(stateOf(options.mesh), again.marker);
   const clients = new Set<Client>();
   const send = (call: Call, bytes: Buffer): void => {
     if (options.copied) call.write(bytes);
     else sendPieces(call, [bytes], () => undefined);
   };
   const accept = (call: Call): void => {
-    const client: Client = { call, node: undefined, namespace: '', routes: undefined };
+    const client: Client = { call, node: undefined, namespace: '', changing: undefined };
     clients.add(client);
     call.on('error', () => clients.delete(client));
     call.on('cancelled', () => clients.delete(client));
@@ -86,21 +107,22 @@ function main(options: { readonly mesh: string; readonly port: string; readonly 
       }
       if (responseNonce !== '' || client.node === undefined) return;
       const answer = responses.of(client.node, client.namespace, typeUrl, resourceNamesSubscribe);
-      if (typeUrl.endsWith('RouteConfiguration')) client.routes = answer;
-      send(call, answer);
+      if (typeUrl.endsWith(`.${again.type}`)) client.changing = answer.changing;
+      send(call, answer.bytes);
     });
   };
   const server = new Server({ 'grpc.max_send_message_length': -1, 'grpc.enable_channelz': 0 });
   server.addService(adsService, { deltaAggregatedResources: accept });
   let round = 0;
-  // The load tool's trigger: every client gets its routes again, with another header.
+  // The load tool's trigger.
   process.on('SIGUSR2', () => {
     const changed = new Map<Buffer, Buffer>();
-    const marker = `bench-${round++}-header`;
-    for (const { call, routes } of clients) {
-      if (routes === undefined) continue;
-      const now = changed.get(routes) ?? Buffer.from(routes.toString('latin1').replace(MARKER, marker), 'latin1');
-      changed.set(routes, now);
+    const marker = again.of(round++);
+    for (const { call, changing } of clients) {
+      if (changing === undefined) continue;
+      const text = (): string => changing.toString('latin1').replace(again.marker, marker);
+      const now = changed.get(changing) ?? Buffer.from(text(), 'latin1');
+      changed.set(changing, now);
       send(call, now);
     }
   });
@@ -111,7 +133,11 @@ function main(options: { readonly mesh: string; readonly port: string; readonly 
 }
 
 const command = new Command('bench:floor')
-  .requiredOption('--mesh <dir>', 'folder of YAML files to serve; one VirtualService has a header bench-0-header')
+  .requiredOption(
+    '--mesh <dir>',
+    'folder of YAML files to serve; one VirtualService has a header bench-0-header, a policy a path bench-0-policy',
+  )
   .option('--port <number>', 'free port', '25110')
+  .addOption(new Option('--again <type>', 'what the trigger sends').choices(Object.keys(AGAIN)).default('routes'))
   .option('--copied', 'through the API of grpc-js', false);
 main(command.parse().opts());

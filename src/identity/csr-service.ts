@@ -14,8 +14,11 @@ export const CSR_METHOD = '/istio.v1.auth.IstioCertificateService/CreateCertific
 
 /** Requests authenticated or signed at the same time; one takes a few milliseconds. */
 export const QUEUE_MAX = 2_000;
-/** Requests that are signed at once: there are four threads, and the others would only wait in another place. */
-export const SIGNED_AT_ONCE_MAX = 8;
+/**
+ * Requests that are signed at once. A signature takes a core for about a millisecond, so on a machine with two cores
+ * more at once only make the event loop, and with it the pushes, wait for the processor.
+ */
+export const SIGNED_AT_ONCE_MAX = 2;
 
 export interface CertificateRequest {
   readonly csr: string;
