@@ -6,7 +6,6 @@ import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';
 import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
-import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { routeKinds } from '../core/translate/gateway-api/route-kinds.ts';
 import { routesWithout } from '../core/wishes/gateway-api/findings.ts';
@@ -31,7 +30,7 @@ export async function explainAbsence(
   proxy: ProxyRecord,
   subject: Subject,
 ): Promise<Absence> {
-  const tracker = new Tracker();
+  const { tracker } = history;
   const present = (other: State): boolean => subject.answer(tracker, other, proxy) !== undefined;
   const reasons: AbsenceReason[] = [];
   for (const { why, record, next } of attempts(state, proxy, subject)) {

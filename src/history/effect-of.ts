@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';
 import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
-import { Tracker } from '../core/query/tracker.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { withoutExport } from './absence.ts';
 import type { ChangeClass, LastChange } from './answers.ts';
@@ -79,7 +79,7 @@ async function obstaclesOf(
     const problems = record.refused?.problems.map(showProblem).join('; ') ?? '';
     return [{ why: `it was refused: ${problems}` }];
   }
-  const tracker = new Tracker();
+  const { tracker } = history;
   const matters = (other: State | undefined): boolean =>
     other !== undefined && effectIn(tracker, other, proxy, object) !== undefined;
   const found: Obstacle[] = [];

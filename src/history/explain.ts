@@ -5,7 +5,7 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Provenance } from '../core/query/provenance.ts';
-import { Tracker } from '../core/query/tracker.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import type { Cause, Explanation, FieldCause, JsonChange } from './answers.ts';
 import type { History } from './history.ts';
@@ -32,7 +32,7 @@ export async function explain(
   if (answer === undefined) return undefined;
   const provenance = subject.provenance(history.tracker, state, proxy);
   const candidates = byRelevance(provenance, subject);
-  const trial = new Trial(proxy, subject, answer);
+  const trial = new Trial(history.tracker, proxy, subject, answer);
   const causes: Cause[] = [];
   const readOnly: string[] = [];
   for (const object of candidates.slice(0, OBJECTS_TRIED_MAX)) {
@@ -97,13 +97,14 @@ function byRelevance({ found }: Provenance, { host }: Subject): readonly string[
 
 /** Looks the subject up in hypothetical states. */
 class Trial {
-  /** A tracker of its own: trials must not evict memoised values of real states. */
-  readonly #tracker = new Tracker();
+  /** That of the history: a trial is a small change of a state whose values it has. */
+  readonly #tracker: Tracker;
   readonly #proxy: ProxyRecord;
   readonly #subject: Subject;
   readonly #answer: JsonObject;
 
-  constructor(proxy: ProxyRecord, subject: Subject, answer: JsonObject) {
+  constructor(tracker: Tracker, proxy: ProxyRecord, subject: Subject, answer: JsonObject) {
+    this.#tracker = tracker;
     this.#proxy = proxy;
     this.#subject = subject;
     this.#answer = answer;

@@ -37,6 +37,12 @@ function isClusterScoped(record: ObjectRecord): boolean {
   return record.accepted?.namespace === '';
 }
 
+/** `Kind/namespace/name`, by which explanations name it. */
+export function objectOfRecord(record: ObjectRecord): string {
+  const meta = record.accepted ?? refOf(record);
+  return `${record.kind}/${meta?.namespace ?? ''}/${meta?.name ?? ''}`;
+}
+
 export function without(state: State, record: ObjectRecord): State {
   const ref = refOf(record);
   return ref === undefined ? state : withFact(state, record.source, { kind: 'Delete', ref });
