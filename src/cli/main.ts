@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // periplus: the command line. One file a command; program.ts puts them together.
 
+import { keepCompiledCode } from './compile-cache.ts';
 import { whyTooOld } from './node-version.ts';
 import { ignoreDebugSignal, listenForStop } from './signals.ts';
 
@@ -12,6 +13,7 @@ if (tooOld !== undefined) {
   process.stderr.write(`periplus: ${tooOld}\n`);
   process.exit(1);
 }
+keepCompiledCode();
 // Not before: what they need may not be there in an older Node, which then says something else.
 const { EXIT } = await import('./output.ts');
 const { run } = await import('./program.ts');

@@ -17,7 +17,7 @@ import type { Subject } from './subject.ts';
 import { objectOfRecord } from './what-if.ts';
 
 /** Earlier positions that are looked at for the event after which it was gone. */
-export const POSITIONS_TRIED_MAX = 60;
+export const POSITIONS_TRIED_MAX = 24;
 /** Events searched at once for deletions on the way back. */
 const STRETCH = 65_536;
 /** They change what a cluster or virtual host holds, never whether it is there. */
@@ -131,6 +131,8 @@ function mattersTo(history: History, state: State, proxy: ProxyRecord, subject: 
     if (isOfHost && ENDPOINT_KINDS.has(kind)) return false;
     if (isOfHost && kind === 'Pod' && object !== `Pod/${namespace}/${pod}`) return false;
     const isNamed = label !== undefined && object.endsWith(`/${label}`);
+    // A Service makes clusters and virtual hosts of its own name; a gateway's listeners depend on its own Service, too.
+    if (isOfHost && kind === 'Service' && proxy.facets.type === 'sidecar') return isNamed;
     return isNamed || known.has(object) || ranges.some(range => object.startsWith(range));
   };
 }

@@ -1,26 +1,33 @@
-// The protobuf types, by reflection from the committed bundle (../proto/bundle.gen.json). Loading takes about 120 ms,
-// once; encoding is as fast as with generated code, because protobufjs compiles an encoder for each type on first use.
+// The protobuf types, by reflection from the committed bundle (../proto/bundle.gen.json). Loading all takes about 120
+// ms, once, and a command needs few; encoding is as fast as with generated code, because protobufjs compiles an encoder
+// for each type on first use.
 
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
 import { assert } from '../../core/base/assert.ts';
+import { LazyRoot } from './lazy-root.ts';
 
 export type Type = protobuf.Type;
 export type Field = protobuf.Field;
 /** A message as protobufjs or a generator holds it. */
 export type Plain = Readonly<Record<string, unknown>>;
 
-let root: protobuf.Root | undefined;
+let envoy: LazyRoot | undefined;
 let api: protobuf.Root | undefined;
 const byName = new Map<string, Type | undefined>();
 
-/** Reads and resolves the bundle on the first call. */
-export function loadProto(): protobuf.Root {
-  if (root === undefined) {
+/** Types of Envoy and xDS. */
+function loadEnvoy(): LazyRoot {
+  if (envoy === undefined) {
     const bundle = readFileSync(new URL('../proto/bundle.gen.json', import.meta.url), 'utf8');
-    root = protobuf.Root.fromJSON(JSON.parse(bundle) as protobuf.INamespace).resolveAll() as protobuf.Root;
+    envoy = new LazyRoot(JSON.parse(bundle) as protobuf.INamespace);
   }
-  return root;
+  return envoy;
+}
+
+/** Reads and resolves every type of the bundle, for a process that serves; otherwise each is loaded when it is used. */
+export function loadProto(): void {
+  loadEnvoy().loadAll();
 }
 
 /** Istio's API kinds and their envelope (src/core/schema/istio-api.gen.json); read when the first of them is needed. */
@@ -43,18 +50,18 @@ const ENVELOPES = 'istio.mcp.';
 /** A message type by its full name; undefined if it is in neither bundle. */
 export function findType(name: string): Type | undefined {
   if (!byName.has(name)) {
-    const path = name.split('.');
-    const found =
-      name === ''
-        ? null
-        : (loadProto().lookup(path, [protobuf.Type]) ??
-          (path[0] === 'istio' ? loadApi().lookup(path, [protobuf.Type]) : null));
-    // lookup() also searches outer scopes, but only the exact name counts. Names come from the network, so misses are
-    // not cached.
-    if (!(found instanceof protobuf.Type) || nameOf(found) !== name) return undefined;
+    const found = loadEnvoy().find(name) ?? (name.startsWith('istio.') ? inApi(name) : undefined);
+    // Names come from the network, so misses are not cached.
+    if (found === undefined) return undefined;
     byName.set(name, found);
   }
   return byName.get(name);
+}
+
+function inApi(name: string): Type | undefined {
+  const found = loadApi().lookup(name.split('.'), [protobuf.Type]);
+  // lookup() also searches outer scopes, but only the exact name counts.
+  return found instanceof protobuf.Type && nameOf(found) === name ? found : undefined;
 }
 
 /** A message type that the bundle must have. */
