@@ -3,10 +3,12 @@
 // property of the network that is named here; nothing in it is random, so the tables are the same everywhere.
 
 export interface Costs {
-  /** CPU of the leader to derive a fact, seal it and write its line. */
-  readonly proposeUs: number;
-  /** CPU of a replica to append an entry's fact to its mirror and fold it. */
+  /** CPU of the leader to derive a fact, seal it, write its line, append it to its mirror and fold it. */
+  readonly leadUs: number;
+  /** CPU of a follower to append the fact of an entry to its mirror and fold it, one at a time. */
   readonly foldUs: number;
+  /** CPU of a replica that catches up: for each fact, of many that are folded at once. */
+  readonly catchUpUs: number;
   /** CPU of a replica to make and encode what one endpoint change does to the resources that it serves, shared by its proxies. */
   readonly generateUs: number;
   /** CPU of a replica to send one changed resource to one proxy and to record its receipt. */
@@ -42,10 +44,11 @@ export interface Outcome {
   readonly bytesPerDay: number;
 }
 
-/** Seen on two cores in October and November 2026; a server of a cloud is faster. */
+/** Seen on two cores on 2026-11-23 while other programs used them, which makes CPU times longer. */
 export const COSTS: Costs = {
-  proposeUs: 295,
-  foldUs: 165,
+  leadUs: 220,
+  foldUs: 195,
+  catchUpUs: 50,
   generateUs: 150,
   sendUs: 25,
   factBytes: 1_500,
@@ -66,7 +69,8 @@ export function simulate(rate: number, fleet: Fleet = FLEET, costs: Costs = COST
   const perProxy = fleet.proxies / fleet.replicas;
   // Endpoint changes of one resource within the debounce time are sent once.
   const sendsPerFact = Math.min(perProxy * fleet.concerned, (perProxy * 1_000) / DEBOUNCE_MS / Math.max(1, rate));
-  const followerUs = costs.foldUs + costs.generateUs + costs.sendUs * sendsPerFact;
+  const serveUs = costs.generateUs + costs.sendUs * sendsPerFact;
+  const followerUs = costs.foldUs + serveUs;
   const copies = fleet.replicas + fleet.natsServers - 1;
   const followers = Math.ceil(copies / fleet.natsServers);
   const wire = costs.factBytes * followers;
@@ -94,14 +98,14 @@ export function simulate(rate: number, fleet: Fleet = FLEET, costs: Costs = COST
       waiting = [];
       entries++;
       written += underWay.length;
-      entryUntil = now + costs.quorumMs + (underWay.length * costs.proposeUs) / US_PER_MS;
+      entryUntil = now + costs.quorumMs + (underWay.length * costs.leadUs) / US_PER_MS;
     }
   }
   waits.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(waits[Math.floor(waits.length * share)] ?? 0);
   return {
     factsPerSecond: rate,
-    leader: (rate * (costs.proposeUs + followerUs)) / 1e6,
+    leader: (rate * (costs.leadUs + serveUs)) / 1e6,
     follower: (rate * followerUs) / 1e6,
     egress: (rate * wire) / costs.egressBytes,
     batch: folded === 0 ? 0 : written / entries,
@@ -113,7 +117,7 @@ export function simulate(rate: number, fleet: Fleet = FLEET, costs: Costs = COST
 
 /** Seconds until a new replica without a mirror has folded the log, while facts go on coming. */
 export function catchUpSeconds(facts: number, rate: number, costs: Costs = COSTS): number {
-  const perSecond = Math.min(1e6 / costs.foldUs, costs.egressBytes / costs.factBytes);
+  const perSecond = Math.min(1e6 / costs.catchUpUs, costs.egressBytes / costs.factBytes);
   return perSecond <= rate ? Number.POSITIVE_INFINITY : facts / (perSecond - rate);
 }
 
