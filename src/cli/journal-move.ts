@@ -29,8 +29,8 @@ export function moveCommand(): Command {
       'after',
       `
 Every control plane of the journal or the log must be stopped. Facts of the world are carried over, in order and with their times; connections and receipts of
-proxies stay in the file. After a log was lost, move the longest mirror into a new one with --replace, and remove the mirrors of the other replicas:
-\`journal stats\` and the log line of each replica say how far it has come.
+proxies stay in the file. After a log was lost, move the longest mirror into a new one with --replace (/debug/replicasz has the position of each replica),
+and move the mirrors of all replicas aside, that one too: they follow the log that was lost, and are refused by the new one.
 
 Examples:
   periplus journal move .periplus/journal.db nats://nats-0:4222,nats-1:4222,nats-2:4222/prod --journalKey key
@@ -56,9 +56,10 @@ Examples:
       const log = new JetStreamLog({ link, mesh: given.address.mesh, replicas: given.streamReplicas });
       try {
         const facts = await (isInto ? into(file, log, flags) : outOf(log, file, flags));
-        if (format === 'table')
-          print(`${facts} facts of ${isInto ? file : log.name} are in ${isInto ? log.name : file}`);
-        else printData({ facts, from, to }, format);
+        if (format !== 'table') return printData({ facts, from, to }, format);
+        print(`${facts} facts of ${isInto ? file : log.name} are in ${isInto ? log.name : file}`);
+        if (isInto)
+          print('move the mirrors of all replicas aside before they start: each begins a new one of this log');
       } catch (error) {
         if (error instanceof MoveFault || error instanceof UnfitStream) throw new CliError(error.message);
         throw error;

@@ -26,6 +26,9 @@ export const CHAINS_MAX = 1_024;
 const GROUP_FACTS_MAX = 5_000;
 /** Characters of entries that wait to be folded; past that the log is read no further. */
 export const PENDING_CHARS_MAX = 32 * 1024 * 1024;
+/** What an operator does then. */
+export const AFTER_LOSS =
+  'if the log was lost, stop every replica and make it anew of the longest mirror: periplus journal move --replace';
 /** Entries that were announced and did not come in this time are not waited for. */
 export const TO_COME_MS_MAX = 1_000;
 
@@ -314,7 +317,7 @@ export class Mirror {
     const { log, say } = this.#options;
     say(
       'error',
-      `${log.name} is not the log that this replica followed (${why}); nothing more is folded, and what is known is served on`,
+      `${log.name} is not the log that this replica followed (${why}); nothing more is folded, and what is known is served on; ${AFTER_LOSS}`,
     );
     void this.#following?.stop();
     this.#tell();

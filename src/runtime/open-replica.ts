@@ -8,6 +8,7 @@ import { answerReplica, askReplicas, type ReplicaView, replicaRoutes } from '../
 import { type Json, jsonEqual } from '../core/base/json.ts';
 import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
 import type { Journal } from '../journal/journal.ts';
+import { AFTER_LOSS } from '../replicas/mirror.ts';
 import { NatsLink } from '../replicas/nats/connection.ts';
 import { JetStreamLog, UnfitStream } from '../replicas/nats/jetstream-log.ts';
 import { NatsLease } from '../replicas/nats/lease.ts';
@@ -27,6 +28,7 @@ import type { World } from './world.ts';
 /** The start waits so long for the servers of the log; after that they are waited for in the background. */
 const REACH_MS_MAX = 10_000;
 const PREPARE_MS = 1_000;
+const MS_PER_S = 1_000;
 
 export interface ReplicaParts {
   readonly world: World;
@@ -106,6 +108,7 @@ export async function openReplica(
   opened.peers = peers;
   world.listen({ onFolded: state => led.onState(state) });
   warnOfOtherSettings(world, settings, say);
+  sayWhenFrozen(replica.mirror, clock, say);
   measure(parts.metrics, replica, peers, integrity);
   const { prepared } = await prepareSoon(log, world.state.worldLog === undefined, link, say);
   return {
@@ -167,7 +170,9 @@ function pagesOf(
 
 function troublesOf({ lost, unreachableSince }: Replica['mirror']): readonly string[] {
   const found: string[] = [];
-  if (lost !== undefined) found.push(`world log: not the one that was followed (${lost}); nothing more is folded`);
+  if (lost !== undefined) {
+    found.push(`world log: not the one that was followed (${lost}); nothing more is folded; ${AFTER_LOSS}`);
+  }
   if (lost === undefined && unreachableSince !== undefined) {
     const since = new Date(unreachableSince).toISOString();
     found.push(`world log: out of reach since ${since}; what was known then is served`);
@@ -212,6 +217,23 @@ async function prepareSoon(
   if (found.unfit === undefined) return { prepared };
   await link.close();
   throw new StartFault(`--journal: ${found.unfit.message}`);
+}
+
+/** After the start, which says by itself what it waits for. */
+function sayWhenFrozen(mirror: Replica['mirror'], clock: Clock, say: Log): void {
+  let since = mirror.unreachableSince;
+  let wasRead = false;
+  mirror.listen(() => {
+    const now = mirror.unreachableSince;
+    if (now === since || mirror.lost !== undefined) return;
+    if (now !== undefined) {
+      say('warn', 'the world log is out of reach: what is known is served, proxies are accepted, changes wait');
+    } else if (wasRead && since !== undefined) {
+      say('info', `the world log is read again, ${Math.round((clock.now() - since) / MS_PER_S)} s later`);
+    }
+    wasRead ||= now === undefined;
+    since = now;
+  });
 }
 
 function warnOfOtherSettings(world: World, settings: Settings, say: Log): void {

@@ -119,6 +119,8 @@ describe.runIf(program !== undefined)('three replicas on three NATS servers', ()
     nats.start(1);
     await fleet.agree();
     await until('the change', () => client.names(CDS).includes('outbound|80||frozen.example.com'));
+    expect(fleet.plane(2).log).toContain('the world log is out of reach: what is known is served');
+    expect(fleet.plane(2).log).toMatch(/the world log is read again, \d+ s later/);
     client.close();
   });
 
@@ -134,6 +136,7 @@ describe.runIf(program !== undefined)('three replicas on three NATS servers', ()
       ...['journal', 'move', fleet.mirror(0), fleet.address, '--journalKey', fleet.key, '--replace'],
     );
     expect(moved).toMatchObject({ code: 0 });
+    expect(moved.said).toContain('move the mirrors of all replicas aside');
     for (const i of REPLICAS) rmSync(fleet.mirror(i), { force: true });
     for (const i of REPLICAS) rmSync(`${fleet.mirror(i)}.head`, { force: true });
     fleet.change('after-the-loss.example.com');
