@@ -1,6 +1,6 @@
 // Two real API servers and one mesh: each cluster with a control plane of its own (multi-primary), one control plane
-// for both (primary-remote), and one that runs in neither (external). One server dies and comes back, one credential
-// is rotated: no endpoint is lost on the way, and proxies are sent nothing.
+// for both (primary-remote), and one that runs in neither (external). In each model one server dies and comes back, and
+// one credential is rotated: no endpoint is lost on the way, and proxies are sent nothing.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CDS, EDS } from '../../src/xds/session/types.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
+import { installDefinitions } from './kube/custom-resource-definitions.ts';
 import { SYSTEM, service, slice } from './kube/mesh.ts';
 import { Plane } from './kube/plane.ts';
 import { readerToken, remoteSecret, type Side, side } from './kube/side.ts';
@@ -25,8 +26,11 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   let west: Side;
   let plane: Plane;
   let other: Plane;
+  let external: Plane;
   let token: string;
   const proxies: SidecarClient[] = [];
+  /** One proxy of each model. */
+  const models = new Map<'primary-remote' | 'multi-primary' | 'external', SidecarClient>();
   const proxyOf = (of: Plane, cluster: string): SidecarClient => {
     const proxy = new SidecarClient({
       port: of.grpc,
@@ -55,6 +59,13 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   const sees = (proxy: SidecarClient, ...addresses: readonly string[]): Promise<void> =>
     until(addresses.join(), () => addresses.every(address => proxy.has(EDS, address)));
 
+  const responses = (): readonly (readonly [string, number])[] =>
+    [...models].map(([model, proxy]) => [model, proxy.responses] as const);
+  const responsesInQuiet = async (): Promise<ReturnType<typeof responses>> => {
+    await quiet();
+    return responses();
+  };
+
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'periplus-clusters-'));
     [east, west] = [await side(binaries!, 'east'), await side(binaries!, 'west')];
@@ -70,7 +81,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   afterAll(async () => {
     for (const proxy of proxies) proxy.close();
     if (process.env.PERIPLUS_SHOW_LOG !== undefined) process.stderr.write(plane?.log ?? '');
-    for (const one of [plane, other]) await one?.end('SIGKILL');
+    for (const one of [plane, other, external]) await one?.end('SIGKILL');
     for (const one of [east, west]) {
       one?.admin.close();
       await one?.cluster.stop();
@@ -93,6 +104,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
       const proxy = proxyOf(plane, cluster);
       await sees(proxy, '172.16.1.1', '172.16.2.1', '172.16.2.9');
       expect(proxy.names(CDS)).toContain(WEB);
+      models.set('primary-remote', proxy);
     }
   });
 
@@ -100,46 +112,64 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
     await west.admin.put(await remoteSecret(east, await readerToken(east)));
     other = await serve(west, 'west');
     await other.ready();
-    await sees(proxyOf(other, 'west'), '172.16.1.1', '172.16.2.1', '172.16.2.9');
+    const proxy = proxyOf(other, 'west');
+    await sees(proxy, '172.16.1.1', '172.16.2.1', '172.16.2.9');
+    models.set('multi-primary', proxy);
   });
 
   it('gives them the same from a control plane outside of both (external)', async () => {
-    const external = await serve(east, 'external', { EXTERNAL_ISTIOD: 'true' });
+    external = await serve(east, 'external', { EXTERNAL_ISTIOD: 'true' });
     await external.ready();
-    await sees(proxyOf(external, 'west'), '172.16.1.1', '172.16.2.1', '172.16.2.9');
-    await external.end('SIGKILL');
+    const proxy = proxyOf(external, 'west');
+    await sees(proxy, '172.16.1.1', '172.16.2.1', '172.16.2.9');
+    models.set('external', proxy);
   });
 
   it('follows changes of endpoints in the remote cluster', async () => {
-    const [proxy] = proxies;
     await west.admin.put(slice('shop', 'web', '172.16.2.1', '172.16.2.2'));
-    await sees(proxy!, '172.16.2.2');
+    for (const proxy of models.values()) await sees(proxy, '172.16.2.2');
   });
 
-  it('keeps the last known endpoints of a server that dies, and sends nothing', async () => {
-    const [proxy] = proxies;
-    await quiet();
-    const { responses } = proxy!;
+  it('takes machines of the remote cluster for endpoints of its services', async () => {
+    await installDefinitions(west.admin, ['WorkloadEntry']);
+    await west.admin.put(service('shop', 'mill'));
+    await west.admin.put({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'WorkloadEntry',
+      metadata: { name: 'mill', namespace: 'shop' },
+      spec: { address: '172.16.2.77', labels: { app: 'mill' } },
+    });
+    for (const proxy of models.values()) await sees(proxy, '172.16.2.77');
+  });
+
+  it('keeps in every model the last known endpoints of a server that dies, and sends nothing', async () => {
+    const before = await responsesInQuiet();
     await west.cluster.killApiserver();
-    await quiet();
-    expect(proxy!.has(EDS, '172.16.2.2')).toBe(true);
+    expect(await responsesInQuiet()).toEqual(before);
     await west.cluster.startApiserver();
     await west.admin.put(slice('shop', 'only-west', '172.16.2.9', '172.16.2.10'));
-    await sees(proxy!, '172.16.2.10');
-    expect(proxy!.responses).toBe(responses + 1);
-    expect(proxy!.has(EDS, '172.16.2.1')).toBe(true);
+    for (const proxy of models.values()) await sees(proxy, '172.16.2.10');
+    expect(responses()).toEqual(before.map(([model, count]) => [model, count + 1]));
+    for (const proxy of models.values()) {
+      for (const address of ['172.16.1.1', '172.16.2.1', '172.16.2.2', '172.16.2.77']) {
+        expect(proxy.has(EDS, address)).toBe(true);
+      }
+    }
   });
 
-  it('loses no endpoint and sends nothing while a credential is rotated', async () => {
-    const [proxy] = proxies;
-    await quiet();
-    const { responses } = proxy!;
+  it('loses in no model an endpoint, and sends nothing, while a credential is rotated', async () => {
+    const before = await responsesInQuiet();
     await east.admin.put(await remoteSecret(west, await readerToken(west)));
-    await until('the new credential', () => plane.log.split('cluster west: Kubernetes at').length > 2);
-    await quiet();
-    expect(proxy!.responses).toBe(responses);
+    await west.admin.put(await remoteSecret(east, await readerToken(east)));
+    await until('the new credentials', () =>
+      [plane.log, external.log].every(log => log.split('cluster west: Kubernetes at').length > 2),
+    );
+    await until('the new credential', () => other.log.split('cluster east: Kubernetes at').length > 2);
+    expect(await responsesInQuiet()).toEqual(before);
     await west.admin.put(slice('shop', 'web', '172.16.2.1', '172.16.2.2', '172.16.2.3'));
-    await sees(proxy!, '172.16.2.3');
+    await east.admin.put(slice('shop', 'web', '172.16.1.1', '172.16.1.2'));
+    for (const proxy of models.values()) await sees(proxy, '172.16.2.3', '172.16.1.2');
+    await external.end('SIGKILL');
   });
 
   it('keeps a cluster whose new credential is refused', async () => {

@@ -5,7 +5,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { KindName } from '../../core/model/kind.ts';
-import { customKinds, type Resource, resourceOf } from './resource.ts';
+import { customKinds, type Resource, remoteOnlyKinds, resourceOf, servedAs } from './resource.ts';
 
 export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** What a definition serves. */
@@ -83,8 +83,10 @@ export function customs(definitions: Iterable<CustomResource>): Customs {
   const resources: Resource[] = [];
   const absent: KindName[] = [];
   const unserved: { readonly kind: KindName; readonly why: string }[] = [];
-  for (const definition of customKinds) {
-    const { kind, objectKind = kind, group, versions } = definition;
+  for (const definition of [...customKinds, ...remoteOnlyKinds]) {
+    const { kind } = definition;
+    const served = servedAs(definition);
+    const { objectKind = served.kind, group, versions } = served;
     const custom = byName.get(`${group} ${objectKind}`);
     if (custom === undefined) {
       absent.push(kind);
@@ -92,8 +94,8 @@ export function customs(definitions: Iterable<CustomResource>): Customs {
     }
     const version = versions.find(one => custom.versions.includes(one));
     if (version === undefined) {
-      const served = custom.versions.length === 0 ? 'no version' : custom.versions.join(', ');
-      unserved.push({ kind, why: `its definition serves ${served}; known here: ${versions.join(', ')}` });
+      const there = custom.versions.length === 0 ? 'no version' : custom.versions.join(', ');
+      unserved.push({ kind, why: `its definition serves ${there}; known here: ${versions.join(', ')}` });
     } else if (!custom.established) unserved.push({ kind, why: 'its definition is not established' });
     else resources.push(resourceOf(definition, version, custom.plural));
   }

@@ -21,7 +21,7 @@ import { HeldLists } from './held-lists.ts';
 import { KindSink } from './kind-sink.ts';
 import { PAGE_BYTES_MAX, SILENCE_MS_MAX } from './limits.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { Resource } from './resource.ts';
+import { isRemoteOnly, type Resource } from './resource.ts';
 import { Watcher } from './watcher.ts';
 import type { LiveObjects } from './write/live-objects.ts';
 
@@ -268,7 +268,7 @@ export class KubeAdapter implements Adapter {
   }
 
   #isRead(kind: KindName): boolean {
-    return this.#options.remote?.kinds.has(kind) ?? true;
+    return this.#options.remote?.kinds.has(kind) ?? !isRemoteOnly(kind);
   }
 
   #placed(resource: Resource): Resource {

@@ -7,9 +7,9 @@ import type { KindName } from '../../core/model/kind.ts';
 
 export interface Resource {
   readonly kind: KindName;
-  /** e.g. `networking.istio.io/v1` */
+  /** Of the objects as facts, e.g. `networking.istio.io/v1` */
   readonly apiVersion: string;
-  /** The `kind` of its objects. */
+  /** The `kind` of the objects as facts. */
   readonly objectKind: string;
   /** e.g. `/apis/networking.istio.io/v1/virtualservices` */
   readonly path: string;
@@ -55,8 +55,28 @@ const fieldSelectors: Readonly<Partial<Record<KindName, string>>> = {
   Secret: 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token',
 };
 
+/** Kinds that are read of remote clusters alone, and the kinds by which API servers serve their objects. */
+const remoteOnly: Readonly<Partial<Record<KindName, KindName>>> = {
+  RemoteGateway: 'KubernetesGateway',
+  RemoteWorkloadEntry: 'WorkloadEntry',
+};
+
+export function isRemoteOnly(kind: KindName): boolean {
+  return remoteOnly[kind] !== undefined;
+}
+
+/** The kind by which API servers serve the objects of a kind: group, versions and name of its definition. */
+export function servedAs({ kind }: KindDefinition): KindDefinition {
+  return definitions[remoteOnly[kind] ?? kind] as KindDefinition;
+}
+
+/** Kinds of remote clusters alone; those of every cluster are the built-in and the custom ones. */
+export const remoteOnlyKinds: readonly KindDefinition[] = kindNames
+  .filter(isRemoteOnly)
+  .map(kind => definitions[kind] as KindDefinition);
+
 const watched: readonly KindDefinition[] = kindNames
-  .filter(kind => !NOT_WATCHED.includes(kind))
+  .filter(kind => !NOT_WATCHED.includes(kind) && !isRemoteOnly(kind))
   .map(kind => definitions[kind] as KindDefinition);
 
 export const builtInKinds: readonly KindDefinition[] = watched.filter(({ group }) => BUILT_IN_GROUP.test(group));
@@ -74,14 +94,15 @@ export function pathOf(group: string, version: string): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
+/** `version` is one that the API server serves. */
 export function resourceOf(definition: KindDefinition, version: string, plural: string): Resource {
-  const { kind, objectKind = kind, group } = definition;
+  const { kind, objectKind = kind, group, versions } = definition;
   const fieldSelector = fieldSelectors[kind];
   return {
     kind,
-    apiVersion: apiVersionOf(group, version),
+    apiVersion: apiVersionOf(group, isRemoteOnly(kind) ? versions[0]! : version),
     objectKind,
-    path: `${pathOf(group, version)}/${plural}`,
+    path: `${pathOf(servedAs(definition).group, version)}/${plural}`,
     metadataOnly: definition.metadataOnly === true,
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };

@@ -8,7 +8,7 @@
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
 // selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
-// label istio.io/rev must be absent or our revision.
+// (WorkloadEntries of remote clusters included) the label istio.io/rev must be absent or our revision.
 
 import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
@@ -110,7 +110,8 @@ function passesFilters(state: State, obj: Obj): boolean {
 
 function isOfRevision(state: State, obj: Obj): boolean {
   // A Gateway of the Gateway API is matched by the revision's tags when it is translated.
-  if (definitions[obj.kind].store !== 'config' || obj.kind === 'KubernetesGateway') return true;
+  if (obj.kind === 'KubernetesGateway') return true;
+  if (definitions[obj.kind].store !== 'config' && obj.kind !== 'RemoteWorkloadEntry') return true;
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;
   return label === undefined || revision === '' || label === revision;

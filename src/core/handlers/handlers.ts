@@ -16,7 +16,7 @@ import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from 
 import { jwksDocumentHandler } from './jwks-document.ts';
 import { serviceExportHandler, serviceImportHandler } from './multi-cluster-services.ts';
 import { namespaceHandler } from './namespace.ts';
-import { resolvedNameHandler } from './resolved-name.ts';
+import { networkGatewayHandler } from './network-gateway.ts';
 import { revisionTagHandler } from './revision-tag.ts';
 import { certificateHandler, configMapHandler, secretHandler, trustHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
@@ -36,7 +36,9 @@ const own: { readonly [K in OwnKind]: Handler } = {
   Namespace: namespaceHandler,
   Node: nodeHandler,
   Pod: podHandler,
-  ResolvedName: resolvedNameHandler,
+  RemoteGateway: networkGatewayHandler,
+  RemoteWorkloadEntry: workloadEntryHandler,
+  ResolvedName: networkGatewayHandler,
   Secret: (_before, _after, change) => secretHandler(change),
   SecretAccess: (_before, _after, change) => certificateHandler(change),
   SpiffeBundle: (_before, _after, change) => trustHandler(change),

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (workloadEntryHandler).
 
 import type { PushRequest } from '../push-request.ts';
-import { entryWorkload } from '../registry/workload-entry.ts';
+import { entryWorkload, remoteEntryWorkload } from '../registry/workload-entry.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { compareStates, mergeAll, orNothing } from './comparison.ts';
@@ -13,14 +13,17 @@ import { kubernetesInstanceHandler, serviceEntryInstanceHandler } from './worklo
 export function workloadEntryHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
   const { key } = change;
-  const [{ namespace }] = versionsOf(change);
-  const workloads = [comparison.before.get(entryWorkload, key), comparison.after.get(entryWorkload, key)].filter(
+  const [{ namespace, kind, cluster: registered }] = versionsOf(change);
+  const isRemote = kind === 'RemoteWorkloadEntry';
+  const query = isRemote ? remoteEntryWorkload : entryWorkload;
+  const cluster = isRemote ? registered : comparison.after.setting('clusterId');
+  const workloads = [comparison.before.get(query, key), comparison.after.get(query, key)].filter(
     workload => workload !== undefined,
   );
   const labels = workloads.map(workload => workload.labels);
   const addresses = workloads.flatMap(workload => workload.addresses);
   const requests = [
-    kubernetesInstanceHandler(comparison, namespace, labels),
+    kubernetesInstanceHandler(comparison, cluster, namespace, labels),
     serviceEntryInstanceHandler(comparison, namespace, labels),
     proxyRequest(after, change, proxy => proxy.facets.ips.some(ip => addresses.includes(ip))),
   ];

@@ -26,18 +26,16 @@ export function serviceEntryInstanceHandler(
   return mergeAll([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
 }
 
-/**
- * The Kubernetes services of the namespace, in the config cluster, that select one. A selector without labels selects
- * nothing.
- */
+/** The Kubernetes services of a cluster and namespace that select one. A selector without labels selects nothing. */
 export function kubernetesInstanceHandler(
   comparison: Comparison,
+  cluster: string,
   namespace: string,
   workloads: readonly Labels[],
 ): PushRequest {
   const { after } = comparison;
   const services = after
-    .objects('Service', `${after.setting('clusterId')}/${namespace}/`)
+    .objects('Service', `${cluster}/${namespace}/`)
     .filter(
       ({ spec: { selector } }) =>
         Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),

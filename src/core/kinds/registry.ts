@@ -57,6 +57,7 @@ import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
 import { configDistribution } from './periplus/config-distribution.ts';
 import { secretAccess, spiffeBundle, tokenIssuer, trustAnchors, workloadCertificate } from './periplus/identity.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
+import { remoteGateway, remoteWorkloadEntry } from './periplus/remote.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
 import { workloadRegistration } from './periplus/workload-registration.ts';
 import { leadership, webhookProof, writeRefusal } from './periplus/writes.ts';
@@ -116,6 +117,8 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   ConfigDistribution: configDistribution,
   JwksDocument: jwksDocument,
   Leadership: leadership,
+  RemoteGateway: remoteGateway,
+  RemoteWorkloadEntry: remoteWorkloadEntry,
   ResolvedName: resolvedName,
   WebhookProof: webhookProof,
   WorkloadRegistration: workloadRegistration,

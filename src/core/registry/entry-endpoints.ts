@@ -8,8 +8,8 @@ import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
-import { candidateEntries } from './selecting.ts';
-import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';
+import { candidateEntries, remoteCandidates } from './selecting.ts';
+import { type AnyWorkloadEntry, type EntryWorkload, hasIp, workloadOfAny, workloadOfEntry } from './workload-entry.ts';
 
 /** A workload that may stand behind a ServiceEntry; `portOf` is its number for a port of the entry. */
 interface Instance {
@@ -117,7 +117,7 @@ const hostWorkload: Query<{ readonly namespace: string; readonly name: string; r
 };
 
 /**
- * Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names
+ * Pods, then WorkloadEntries of the namespace, both of all clusters and by name. Addresses that are no IPs only where names
  * are resolved.
  */
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
@@ -132,12 +132,19 @@ function selectedInstances(reader: Reader, namespace: string, selector: Labels, 
     pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });
   }
   const entries: Instance[] = [];
-  for (const obj of candidateEntries(reader, namespace, selector)) {
-    const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
+  for (const obj of machinesNamed(reader, namespace, selector)) {
+    const workload = workloadOfAny(reader, obj);
     if (workload === undefined || !selects(selector, workload.labels)) continue;
     if (isDns || hasIp(workload)) entries.push(fromEntry(workload));
   }
   return [...pods, ...entries];
+}
+
+/** WorkloadEntries of the config cluster and of remote ones by name; of one name, that of the config cluster first. */
+function machinesNamed(reader: Reader, namespace: string, selector: Labels): readonly AnyWorkloadEntry[] {
+  const own = candidateEntries(reader, namespace, selector);
+  const remote = remoteCandidates(reader, namespace, selector);
+  return remote.length === 0 ? own : [...own, ...remote].sort((a, b) => compareText(a.name, b.name));
 }
 
 function podsOfNamespace(reader: Reader, namespace: string): readonly Obj<'Pod'>[] {

@@ -7,9 +7,9 @@ import type { Endpoint, Service } from '../model/service.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { candidateEntries } from './selecting.ts';
+import { candidateEntries, remoteCandidates } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
-import { entryWorkload, hasIp } from './workload-entry.ts';
+import { hasIp, workloadOfAny } from './workload-entry.ts';
 
 /**
  * Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by
@@ -25,9 +25,8 @@ export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
         ? [reader.get(endpointsOfObject, key)]
         : slices.map(slice => reader.get(endpointsOfSlice, `${cluster}/${slice.namespace}/${slice.name}`));
     const found = withoutRepeats(lists.flat());
-    if (cluster === reader.setting('clusterId') && reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')) {
-      found.push(...selectedEntries(reader, key));
-    }
+    if (reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES'))
+      found.push(...selectedEntries(reader, key, cluster));
     return found;
   },
 };
@@ -42,13 +41,18 @@ function withoutRepeats(endpoints: readonly Endpoint[]): Endpoint[] {
   });
 }
 
-function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
+/** A Service selects WorkloadEntries of its own cluster. */
+function selectedEntries(reader: Reader, key: string, cluster: string): readonly Endpoint[] {
   const service = reader.get(kubernetesService, key);
   if (service === undefined || service.resolution !== 'ClientSideLB') return [];
   if (Object.keys(service.selector).length === 0) return [];
   const found: Endpoint[] = [];
-  for (const obj of candidateEntries(reader, service.namespace, service.selector)) {
-    const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
+  const candidates =
+    cluster === reader.setting('clusterId')
+      ? candidateEntries(reader, service.namespace, service.selector)
+      : remoteCandidates(reader, service.namespace, service.selector).filter(obj => obj.cluster === cluster);
+  for (const obj of candidates) {
+    const workload = workloadOfAny(reader, obj);
     if (workload === undefined || !hasIp(workload) || !selects(service.selector, workload.labels)) continue;
     for (const port of service.ports) {
       const target = targetPort(port, workload.ports);

@@ -20,7 +20,7 @@ import { networkOf } from './clusters.ts';
 import { hostInstances } from './host-instances.ts';
 import { containerPorts, podLocality, podsAtAddress } from './pods.ts';
 import { entriesAt } from './selecting.ts';
-import { entryWorkload } from './workload-entry.ts';
+import { type AnyWorkloadEntry, workloadOfAny } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
@@ -50,14 +50,24 @@ export const ownPod: Derivation<OwnPod | null> = {
   },
 };
 
-/** `namespace/name` of the WorkloadEntry that the proxy is; null: of none. */
+/**
+ * The key of the WorkloadEntry that the proxy is: `namespace/name`, in a remote cluster `cluster/namespace/name`; null:
+ * of none.
+ */
 export const ownEntry: Derivation<string | null> = {
   name: 'registry/ownEntry',
   run: reader => {
     const entry = entryOfProxy(reader);
-    return entry === undefined ? null : `${entry.namespace}/${entry.name}`;
+    if (entry === undefined) return null;
+    const { kind, cluster, namespace, name } = entry;
+    return kind === 'WorkloadEntry' ? `${namespace}/${name}` : `${cluster}/${namespace}/${name}`;
   },
 };
+
+/** The WorkloadEntry that `ownEntry` names. */
+export function entryOfKey(reader: ProxyReader, key: string): AnyWorkloadEntry | undefined {
+  return key.split('/').length === 2 ? reader.object('WorkloadEntry', key) : reader.object('RemoteWorkloadEntry', key);
+}
 
 /**
  * Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its
@@ -130,21 +140,26 @@ function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): 
  * namespace, else the first by name. Those without labels are left out: nothing could select them. Istio
  * serviceregistry/util/workloadinstances (GetInstanceForProxy).
  */
-function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
+function entryOfProxy(reader: ProxyReader): AnyWorkloadEntry | undefined {
   const address = reader.facet('ips')[0];
-  if (address === undefined || !isOfConfigCluster(reader)) return undefined;
-  const entries = reader
-    .indexed('workloadEntriesByAddress', address)
+  if (address === undefined) return undefined;
+  const entries = entriesAtAddress(reader, address)
     .filter(
       entry =>
-        Object.keys({ ...entry.spec.labels, ...entry.labels }).length > 0 &&
-        reader.get(entryWorkload, `${entry.namespace}/${entry.name}`) !== undefined,
+        Object.keys({ ...entry.spec.labels, ...entry.labels }).length > 0 && workloadOfAny(reader, entry) !== undefined,
     )
     .sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.name, b.name));
   if (entries.length < 2) return entries[0];
   const namespace = reader.facet('namespace');
   const own = entries.filter(entry => entry.namespace === namespace);
   return own.find(entry => `${entry.name}.${namespace}` === reader.facet('id')) ?? own[0] ?? entries[0];
+}
+
+/** Of the proxy's cluster; without a cluster id, of the config cluster. */
+function entriesAtAddress(reader: ProxyReader, address: string): AnyWorkloadEntry[] {
+  if (isOfConfigCluster(reader)) return [...reader.indexed('workloadEntriesByAddress', address)];
+  const cluster = reader.facet('clusterId');
+  return reader.indexed('remoteEntriesByAddress', address).filter(entry => entry.cluster === cluster);
 }
 
 /** Config objects are registered in the config cluster only. */

@@ -2,10 +2,10 @@
 // selection.ts files them under.
 
 import { type Labels, selects } from '../base/labels.ts';
-import type { Obj } from '../model/object.ts';
+import { compareText, type Obj } from '../model/object.ts';
 import { labelKeys, selectorKey } from '../model/selection.ts';
 import type { Reader } from '../query/reader.ts';
-import { entryWorkload } from './workload-entry.ts';
+import { type AnyWorkloadEntry, workloadOfAny } from './workload-entry.ts';
 
 /**
  * The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology
@@ -35,6 +35,16 @@ export function candidateEntries(reader: Reader, namespace: string, selector: La
     : reader.indexed('workloadEntriesByLabel', `${namespace}/${key}`);
 }
 
+/** The same of all remote clusters, by name, then by cluster. */
+export function remoteCandidates(
+  reader: Reader,
+  namespace: string,
+  selector: Labels,
+): readonly Obj<'RemoteWorkloadEntry'>[] {
+  const found = reader.indexed('remoteEntriesByLabel', `${namespace}/${selectorKey(selector)}`);
+  return [...found].sort((a, b) => compareText(a.name, b.name) || compareText(a.cluster, b.cluster));
+}
+
 /** The ServiceEntries of a namespace among which are all that have an endpoint at one of the addresses, by name. */
 export function entriesAt(
   reader: Reader,
@@ -47,9 +57,13 @@ export function entriesAt(
     for (const entry of reader.indexed('serviceEntriesByAddress', `${namespace}/${address}`)) {
       found.set(entry.name, entry);
     }
-    for (const obj of reader.indexed('workloadEntriesByAddress', address)) {
+    const machines: readonly AnyWorkloadEntry[] = [
+      ...reader.indexed('workloadEntriesByAddress', address),
+      ...reader.indexed('remoteEntriesByAddress', address),
+    ];
+    for (const obj of machines) {
       if (obj.namespace !== namespace) continue;
-      const workload = reader.get(entryWorkload, `${namespace}/${obj.name}`);
+      const workload = workloadOfAny(reader, obj);
       if (workload !== undefined) labels.push(workload.labels);
     }
     for (const pod of reader.indexed('podsByAddress', `${namespace}/${address}`)) labels.push(pod.labels);

@@ -7,7 +7,7 @@ import { isHealthChecked, REGISTRATION_GROUP } from '../kinds/istio/workload-ent
 import type { Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
-import { spiffeId } from './clusters.ts';
+import { networkOf, spiffeId } from './clusters.ts';
 import type { Workload } from './pods.ts';
 
 export interface EntryWorkload extends Workload {
@@ -15,18 +15,50 @@ export interface EntryWorkload extends Workload {
   readonly ports: Readonly<Record<string, number>>;
 }
 
+/** A WorkloadEntry of the config cluster or of a remote one. */
+export type AnyWorkloadEntry = Obj<'WorkloadEntry'> | Obj<'RemoteWorkloadEntry'>;
+
 /** Argument `namespace/name`. Undefined when there is none, or it is checked and not known to be healthy. */
 export const entryWorkload: Query<string, EntryWorkload | undefined> = {
   name: 'registry/entryWorkload',
-  run: (reader, key) => {
-    const obj = reader.object('WorkloadEntry', key);
-    if (obj === undefined || !isHealthy(reader, obj)) return undefined;
-    const labels = { ...obj.spec.labels, ...obj.labels };
-    // One that registered itself is named after its group.
-    const workload = obj.annotations[REGISTRATION_GROUP] ?? obj.labels[WORKLOAD_NAME_LABEL];
-    return workloadOfEntry(reader, obj.spec, labels, obj.namespace, workload || obj.name);
-  },
+  run: (reader, key) => workloadOfObject(reader, reader.object('WorkloadEntry', key)),
 };
+
+/** Argument `cluster/namespace/name`: the same of a remote cluster. */
+export const remoteEntryWorkload: Query<string, EntryWorkload | undefined> = {
+  name: 'registry/remoteEntryWorkload',
+  run: (reader, key) =>
+    countsRemoteEntries(reader) ? workloadOfObject(reader, reader.object('RemoteWorkloadEntry', key)) : undefined,
+};
+
+/** The workload of an entry of either kind; undefined as for `entryWorkload`. */
+export function workloadOfAny(reader: Reader, { kind, cluster, namespace, name }: AnyWorkloadEntry) {
+  return kind === 'WorkloadEntry'
+    ? reader.get(entryWorkload, `${namespace}/${name}`)
+    : reader.get(remoteEntryWorkload, `${cluster}/${namespace}/${name}`);
+}
+
+/** True if WorkloadEntries of remote clusters count: they do only where Services may select any. */
+function countsRemoteEntries(reader: Reader): boolean {
+  return (
+    reader.feature('PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY') &&
+    reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')
+  );
+}
+
+function workloadOfObject(reader: Reader, obj: AnyWorkloadEntry | undefined): EntryWorkload | undefined {
+  if (obj === undefined || !isHealthy(reader, obj)) return undefined;
+  const labels = { ...obj.spec.labels, ...obj.labels };
+  // One that registered itself is named after its group.
+  const named = obj.annotations[REGISTRATION_GROUP] ?? obj.labels[WORKLOAD_NAME_LABEL];
+  const workload = workloadOfEntry(reader, obj.spec, labels, obj.namespace, named || obj.name);
+  if (obj.kind === 'WorkloadEntry') return workload;
+  const { cluster } = obj;
+  // The labels name the network of the cluster; the endpoint itself stays in the network that the entry names.
+  const network = workload.network || networkOf(reader, cluster, labels, obj.spec.address ?? '');
+  const topology = { cluster, locality: workload.locality, node: '', network };
+  return { ...workload, cluster, labels: withTopology(labels, topology) };
+}
 
 /**
  * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its
@@ -67,7 +99,7 @@ export function hasIp(workload: EntryWorkload): boolean {
   return isIp(workload.addresses[0] ?? '');
 }
 
-function isHealthy(reader: Reader, obj: Obj<'WorkloadEntry'>): boolean {
+function isHealthy(reader: Reader, obj: AnyWorkloadEntry): boolean {
   if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS')) return true;
   if (!isHealthChecked(obj)) return true;
   return (obj.spec.status?.conditions ?? []).some(({ type, status }) => type === 'Healthy' && status === 'True');

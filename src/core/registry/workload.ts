@@ -11,9 +11,10 @@ import { hasClusterSet, importedService } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { labelsOf, type OwnPod, ownEntry, ownPod, ownServiceEntries, textOf } from './proxy-workload.ts';
+import { entryOfKey, labelsOf, type OwnPod, ownEntry, ownPod, ownServiceEntries, textOf } from './proxy-workload.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
+import type { AnyWorkloadEntry } from './workload-entry.ts';
 
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
@@ -72,7 +73,7 @@ const targetNames: Derivation<readonly TargetName[]> = {
 function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const cluster = reader.facet('clusterId') || reader.setting('clusterId');
   const named = reader.derived(ownEntry);
-  const entry = named === null ? undefined : reader.object('WorkloadEntry', named);
+  const entry = named === null ? undefined : entryOfKey(reader, named);
   if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
   const pod = reader.derived(ownPod);
   const labels = pod === null ? labelsOf(reader.metadata('LABELS')) : pod.labels;
@@ -156,7 +157,7 @@ function parsePorts(text: string): Json {
   }
 }
 
-function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluster: string): readonly TargetName[] {
+function targetsOfEntry(reader: ProxyReader, entry: AnyWorkloadEntry, cluster: string): readonly TargetName[] {
   const labels: Labels = { ...entry.spec.labels, ...entry.labels };
   const names: TargetName[] = [];
   for (const obj of servicesIn(reader, cluster, entry.namespace)) {

@@ -4,7 +4,7 @@
 import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import { fc } from '../fast-check.ts';
-import { all, clusterWide, ip, name, object, type Shape, some } from './pools.ts';
+import { all, both, clusterWide, ip, labels, list, locality, name, object, type Shape, some } from './pools.ts';
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 
@@ -172,6 +172,29 @@ const registration: Shape = object(
   }),
 );
 
+const OURS = 'periplus.internal/v1';
+/** What runs in a remote cluster, by the spec of the kind that users write. */
+const remoteWorkload: Shape = object(
+  OURS,
+  'RemoteWorkloadEntry',
+  all({ spec: both(all({ address: ip, labels }), some({ network: fc.constantFrom('n1', 'n2'), locality })) }),
+);
+const remoteGateway: Shape = object(
+  OURS,
+  'RemoteGateway',
+  all({
+    spec: all({
+      gatewayClassName: fc.constantFrom('istio', 'istio-remote'),
+      addresses: list(all({ type: fc.constant('IPAddress'), value: ip }), 0, 2),
+      listeners: fc.constantFrom<Json>(
+        [{ name: 'mtls', port: 15443, protocol: 'TLS', tls: { mode: 'Passthrough' } }],
+        [{ name: 'http', port: 80, protocol: 'HTTP' }],
+      ),
+    }),
+  }),
+  { labels: some({ 'topology.istio.io/network': fc.constantFrom('n1', 'n2') }) },
+);
+
 export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: configDistribution },
   { weight: 1, arbitrary: leadership },
@@ -200,4 +223,6 @@ export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: serviceImport },
   { weight: 1, arbitrary: jwksDocument },
   { weight: 1, arbitrary: resolvedName },
+  { weight: 1, arbitrary: remoteWorkload },
+  { weight: 1, arbitrary: remoteGateway },
 );

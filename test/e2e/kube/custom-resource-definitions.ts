@@ -4,6 +4,7 @@
 import { customKinds, pathOf } from '../../../src/adapters/kube/resource.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { KindDefinition } from '../../../src/core/kinds/definition.ts';
+import type { KindName } from '../../../src/core/model/kind.ts';
 import type { KubeClient } from './client.ts';
 import { until } from './until.ts';
 
@@ -38,10 +39,11 @@ export function definitionFor(definition: KindDefinition, versions = definition.
   };
 }
 
-/** Resolves when objects of every kind can be written. */
-export async function installDefinitions(client: KubeClient): Promise<void> {
-  await client.putAll(customKinds.map(definition => definitionFor(definition)));
-  for (const { kind, objectKind = kind, group, versions } of customKinds) {
+/** Resolves when objects of the kinds can be written; without kinds, of every kind. */
+export async function installDefinitions(client: KubeClient, only?: readonly KindName[]): Promise<void> {
+  const wanted = customKinds.filter(({ kind }) => only?.includes(kind) ?? true);
+  await client.putAll(wanted.map(definition => definitionFor(definition)));
+  for (const { kind, objectKind = kind, group, versions } of wanted) {
     const path = `${pathOf(group, versions[0]!)}/${pluralOf(objectKind)}`;
     await until(path, () =>
       client.get(path).then(

@@ -35,6 +35,8 @@ export async function side(binaries: Binaries, id: string, more: readonly JsonOb
           'networking.k8s.io',
           'apiextensions.k8s.io',
           'admissionregistration.k8s.io',
+          'networking.istio.io',
+          'gateway.networking.k8s.io',
         ],
         resources: ['*'],
         verbs: ['get', 'list', 'watch'],

@@ -75,6 +75,9 @@ const slice = (name: string, address = '10.9.0.1'): JsonObject => ({
   ports: [{ name: 'http', port: 80 }],
 });
 
+const keysOf = (...tables: readonly { keys(): Iterable<string> }[]): readonly string[] =>
+  tables.flatMap(table => [...table.keys()]);
+
 function bench(env: Readonly<Record<string, string>> = {}, world = new MemoryWorld()) {
   const time = new VirtualTime();
   const logged: string[] = [];
@@ -136,7 +139,7 @@ describe('a remote cluster', () => {
     ]);
   });
 
-  it('is watched from then on, and its Istio configuration is not read', async () => {
+  it('is watched from then on, and its routing is not read', async () => {
     const { time, world, server, put } = bench();
     await put(east('one'));
     await time.pass(SECOND);
@@ -149,8 +152,31 @@ describe('a remote cluster', () => {
     });
     await time.pass(SECOND);
     expect(world.endpoints).toEqual(['east/late']);
-    expect(server('one').requests.some(request => request.startsWith('/apis/networking.istio.io/'))).toBe(false);
+    expect(
+      server('one').requests.filter(request => request.startsWith('/apis/networking.istio.io/v1/virtualservices')),
+    ).toEqual([]);
     expect(world.state.objects.VirtualService.size).toBe(0);
+  });
+
+  it('is asked for its WorkloadEntries and Gateways, which are no configuration of the mesh', async () => {
+    const { time, world, server, put, drop } = bench();
+    const metadata = { name: 'one', namespace: 'shop', labels: { app: 'web' } };
+    const machine = { apiVersion: 'networking.istio.io/v1', kind: 'WorkloadEntry', metadata };
+    server('one').set({ ...machine, spec: { address: '10.9.1.1' } });
+    const listeners = [{ name: 'mtls', port: 15443, protocol: 'TLS', tls: { mode: 'Passthrough' } }];
+    const gateway = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', metadata };
+    server('one').set({ ...gateway, spec: { gatewayClassName: 'istio', listeners } });
+    await put(east('one'));
+    await time.pass(SECOND);
+    const { objects } = world.state;
+    expect(keysOf(objects.RemoteWorkloadEntry, objects.RemoteGateway)).toEqual(['east/shop/one', 'east/shop/one']);
+    expect([objects.WorkloadEntry.size, objects.KubernetesGateway.size]).toEqual([0, 0]);
+    server('one').remove(machine);
+    await time.pass(SECOND);
+    expect(keysOf(world.state.objects.RemoteWorkloadEntry)).toEqual([]);
+    await drop('east');
+    await time.pass(SECOND);
+    expect(keysOf(world.state.objects.RemoteGateway)).toEqual([]);
   });
 
   it('is removed in one batch when its Secret is deleted or loses the label', async () => {

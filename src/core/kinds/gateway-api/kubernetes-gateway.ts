@@ -1,5 +1,6 @@
 // The Gateway of the Gateway API: listeners to which routes attach. `Gateway` is Istio's.
 
+import { NETWORK_LABEL } from '../../base/labels.ts';
 import type { Obj } from '../../model/object.ts';
 import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
@@ -8,7 +9,11 @@ import { certificates } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly KubernetesGateway: { readonly spec: KubernetesGatewaySpec; readonly push: 'config' };
+    readonly KubernetesGateway: {
+      readonly spec: KubernetesGatewaySpec;
+      readonly indexes: 'networkGateways';
+      readonly push: 'config';
+    };
   }
 }
 
@@ -19,9 +24,18 @@ export const kubernetesGateway = gatewayKind({
   versions: ['v1', 'v1beta1'],
   push: 'config',
   references: kubernetesGatewayReferences,
+  indexes: {
+    /** `gateway`: those of a network. */
+    networkGateways: ({ labels }) => (isNetworkGateway(labels) ? ['gateway'] : []),
+  },
   // What is deployed for a Gateway carries its annotations and is owned by it.
   keepMeta: ['annotations', 'uid'],
 });
+
+/** True if other networks reach the labelled one through the gateway. */
+export function isNetworkGateway(labels: Readonly<Record<string, string>>): boolean {
+  return (labels[NETWORK_LABEL] ?? '') !== '';
+}
 
 function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {
   return [...classOf(spec.gatewayClassName), ...each('spec.listeners', spec.listeners, certificates(namespace))];

@@ -47,7 +47,7 @@ export const workloadEntry = istioKind({
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });
 
-export function isHealthChecked({ annotations }: Obj<'WorkloadEntry'>): boolean {
+export function isHealthChecked({ annotations }: Pick<Obj, 'annotations'>): boolean {
   return goBoolean(annotations[HEALTH_CHECKED]) === true;
 }
 

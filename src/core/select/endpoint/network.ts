@@ -13,19 +13,26 @@ import { kubernetesServiceOf } from '../../model/hosts.ts';
 import { compareText, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { outsideAddresses } from '../../registry/kubernetes-service.ts';
+import { gatewaysOfResources } from './gateway-resources.ts';
 
 /** A label that names another port than the usual one. */
 const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
 /** Nodes whose external addresses lead to a NodePort service; a JSON object of labels. */
 const NODE_SELECTOR_ANNOTATION = 'traffic.istio.io/nodeSelector';
 const GATEWAY_PORT = 15443;
+const HBONE_PORT = 15008;
 
 export interface NetworkGateway {
   readonly network: string;
   /** The cluster it stands in; empty: it serves its network in every cluster. */
   readonly cluster: string;
   readonly address: string;
+  /** 0: it takes HBONE alone. */
   readonly port: number;
+  /** 0: it takes no HBONE. */
+  readonly hbonePort: number;
+  /** `namespace/name`; empty: unknown. */
+  readonly serviceAccount: string;
 }
 
 /** Every gateway, also those known by a host name; by network, cluster, address, port. */
@@ -33,7 +40,11 @@ export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
   name: 'select/namedNetworkGateways',
   run: reader => {
     const services = reader.indexed('networkGatewayServices', 'gateway');
-    return distinct([...services.flatMap(service => labelled(reader, service)), ...configured(reader)]);
+    return distinct([
+      ...services.flatMap(service => labelled(reader, service)),
+      ...configured(reader),
+      ...gatewaysOfResources(reader),
+    ]);
   },
 };
 
@@ -68,17 +79,24 @@ function resolved(reader: Reader, gateway: NetworkGateway): readonly NetworkGate
 function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[] {
   const found = new Map<string, NetworkGateway>();
   for (const gateway of gateways) {
-    const { network, cluster, address, port } = gateway;
-    found.set(`${network}|${cluster}|${address}|${port}`, gateway);
+    const { network, cluster, address, port, hbonePort, serviceAccount } = gateway;
+    found.set(`${network}|${cluster}|${address}|${port}|${hbonePort}|${serviceAccount}`, gateway);
   }
   return [...found.values()].sort(byPlace);
 }
 
-/** A service that its label makes the gateway of a network; without the port it cannot be one. */
+/** A service that its label makes the gateway of a network; it has to listen on the port for mTLS or on that for HBONE. */
 function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {
-  const port = Number(service.labels[GATEWAY_PORT_LABEL] ?? GATEWAY_PORT);
-  if (!service.spec.ports.some(candidate => candidate.port === port)) return [];
-  return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', port);
+  const named = service.labels[GATEWAY_PORT_LABEL] ?? '';
+  const port = listensOn(service, /^[+-]?\d+$/.test(named) ? Number(named) : GATEWAY_PORT);
+  const hbonePort = listensOn(service, HBONE_PORT);
+  if (port === 0 && hbonePort === 0) return [];
+  return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', { port, hbonePort });
+}
+
+/** The port, or 0. */
+function listensOn({ spec }: Obj<'Service'>, port: number): number {
+  return spec.ports.some(candidate => candidate.port === port) ? port : 0;
 }
 
 /** The gateways of MeshNetworks: by address, or by the name of a service in a cluster of the network. */
@@ -88,10 +106,12 @@ function configured(reader: Reader): readonly NetworkGateway[] {
     const clusters = new Set(endpoints.map(endpoint => endpoint.fromRegistry ?? ''));
     for (const gateway of gateways) {
       const port = gateway.port ?? 0;
-      if (gateway.address !== undefined) found.push({ network, cluster: '', address: gateway.address, port });
+      if (gateway.address !== undefined) {
+        found.push({ network, cluster: '', address: gateway.address, port, hbonePort: 0, serviceAccount: '' });
+      }
       for (const service of servicesNamed(reader, gateway.registryServiceName ?? '')) {
         if (!clusters.has(service.cluster) || (service.labels[NETWORK_LABEL] ?? '') !== '') continue;
-        found.push(...gatewaysOf(reader, service, network, port));
+        found.push(...gatewaysOf(reader, service, network, { port, hbonePort: 0 }));
       }
     }
   }
@@ -107,16 +127,17 @@ function gatewaysOf(
   reader: Reader,
   service: Obj<'Service'>,
   network: string,
-  servicePort: number,
+  servicePorts: Pick<NetworkGateway, 'port' | 'hbonePort'>,
 ): readonly NetworkGateway[] {
   const { type, ports } = service.spec;
   const { cluster } = service;
+  const common = { network, cluster, ...servicePorts, serviceAccount: '' };
   const selector = type === 'NodePort' ? nodeSelector(service) : undefined;
   if (selector !== undefined) {
-    const port = ports.find(candidate => candidate.port === servicePort)?.nodePort ?? servicePort;
-    return nodeAddresses(reader, cluster, selector).map(address => ({ network, cluster, address, port }));
+    const port = ports.find(candidate => candidate.port === common.port)?.nodePort ?? common.port;
+    return nodeAddresses(reader, cluster, selector).map(address => ({ ...common, address, port }));
   }
-  return outsideAddresses(service).map(address => ({ network, cluster, address, port: servicePort }));
+  return outsideAddresses(service).map(address => ({ ...common, address }));
 }
 
 function nodeSelector(service: Obj<'Service'>): Readonly<Record<string, string>> | undefined {

@@ -50,7 +50,7 @@ export function listenerTls(
   if (tls === undefined) return { settings: undefined, error: undefined };
   const ciphers = cipherSuites(tls.options?.[CIPHER_SUITES]);
   if (tls.mode === 'Passthrough') {
-    const mode = isAutoPassthrough(owner, port, tls.options) ? 'AUTO_PASSTHROUGH' : 'PASSTHROUGH';
+    const mode = isAutoPassthrough(owner.labels, port, tls.options) ? 'AUTO_PASSTHROUGH' : 'PASSTHROUGH';
     return { settings: { mode, ...ciphers }, error: undefined };
   }
   const option = tls.options?.[TERMINATE_MODE];
@@ -150,8 +150,9 @@ function cipherSuites(option: string | undefined): Pick<ServerTLSSettings, 'ciph
   return suites.length === 0 ? {} : { cipherSuites: suites };
 }
 
-function isAutoPassthrough(
-  { labels }: ListenerOwner,
+/** `labels` are those of the Gateway or ListenerSet; the listener has `tls`. Istio kube.IsAutoPassthrough. */
+export function isAutoPassthrough(
+  labels: Readonly<Record<string, string>>,
   port: number,
   options: Readonly<Record<string, string>> | undefined,
 ): boolean {

@@ -19,7 +19,7 @@ function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describ
   const behind = new Map<NetworkGateway, number>();
   for (const member of group.members) {
     const weight = Math.min(member.weight * scale, WEIGHT_MAX);
-    const all = gatewaysTo(member, inputs.gateways);
+    const all = gatewaysTo(member, inputs);
     if (isDirect(member, inputs.proxyNetwork, all)) {
       if (member.lb.endpoint?.address?.socketAddress?.address === undefined) continue;
       members.push({ ...member, weight, lb: { ...member.lb, loadBalancingWeight: { value: weight } } });
@@ -40,11 +40,15 @@ function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describ
   return { ...group, members, weight: weightOfMembers(members) };
 }
 
-/** Those of the endpoint's network in its own cluster, else all of its network. */
-function gatewaysTo(member: Member, gateways: readonly NetworkGateway[]): readonly NetworkGateway[] {
+/**
+ * Those of the endpoint's network in its own cluster, else all of its network. A sidecar knows none that takes HBONE
+ * alone.
+ */
+function gatewaysTo(member: Member, { gateways, router }: NetworkInputs): readonly NetworkGateway[] {
   const inNetwork = gateways.filter(gateway => gateway.network === member.network);
   const inCluster = inNetwork.filter(gateway => gateway.cluster === member.cluster);
-  return inCluster.length > 0 ? inCluster : inNetwork;
+  const found = inCluster.length > 0 ? inCluster : inNetwork;
+  return router ? found : found.filter(gateway => gateway.port !== 0);
 }
 
 function isDirect(member: Member, proxyNetwork: string, gateways: readonly NetworkGateway[]): boolean {

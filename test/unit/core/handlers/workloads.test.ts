@@ -4,7 +4,7 @@
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { inCluster } from '../../world.ts';
+import { inCluster, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withProxy } from './rows.ts';
 
@@ -94,6 +94,49 @@ describe('a WorkloadEntry selected by a Kubernetes service pushes:', () => {
     ['nothing for a service of another cluster', [inCluster('remote', web)], says(vm()), '-'],
     ['nothing for a headless service', [service('web', { clusterIP: 'None' }), other], says(vm()), '-'],
     ['both sorts of services', [web, selecting(), other], says(vm()), `incremental endpoint ${EXT} ${WEB}`],
+  ]);
+});
+
+describe('a WorkloadEntry of a remote cluster pushes:', () => {
+  const remote = (spec: JsonObject = {}): JsonObject => ({
+    ...vm(spec),
+    apiVersion: 'periplus.internal/v1',
+    kind: 'RemoteWorkloadEntry',
+  });
+  const known = inCluster('east', remote());
+  const off = { settings: { env: { PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: 'false' } } };
+  rows([
+    ['a ServiceEntry that selects it', [selecting()], says(remote(), 'east'), `full endpoint ${EXT}`],
+    [
+      'a Service of its own cluster',
+      [inCluster('east', service('web'))],
+      says(remote(), 'east'),
+      `full endpoint ${WEB}`,
+    ],
+    ['nothing for a Service of another cluster', [service('web')], says(remote(), 'east'), '-'],
+    ['what it no longer stands behind', [selecting(), known], deletes(remote(), 'east'), `incremental endpoint ${EXT}`],
+    ['nothing if they are not read', world([selecting()], off), says(remote(), 'east'), '-'],
+  ]);
+});
+
+describe('a Gateway of a remote cluster pushes:', () => {
+  const gateway = (labels: JsonObject, port = 15443): JsonObject => ({
+    apiVersion: 'periplus.internal/v1',
+    kind: 'RemoteGateway',
+    metadata: { name: 'gate', namespace: 'istio-system', labels },
+    spec: {
+      gatewayClassName: 'istio',
+      addresses: [{ type: 'IPAddress', value: '192.0.2.1' }],
+      listeners: [{ name: 'mtls', port, protocol: 'TLS', tls: { mode: 'Passthrough' } }],
+    },
+  });
+  const network = { 'topology.istio.io/network': 'n' };
+  const off = { settings: { env: { PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API: 'false' } } };
+  rows([
+    ['everything for a network', [], says(gateway(network), 'east'), 'full forced networks'],
+    ['nothing without a network', [], says(gateway({}), 'east'), '-'],
+    ['nothing on a port that passes no mTLS on', [], says(gateway(network, 443), 'east'), '-'],
+    ['nothing if they are not looked for', world([], off), says(gateway(network), 'east'), '-'],
   ]);
 });
 

@@ -64,6 +64,8 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['periplus.internal/v1', 'ConfigDistribution'],
   ['periplus.internal/v1', 'Leadership'],
   ['periplus.internal/v1', 'WebhookProof'],
+  ['periplus.internal/v1', 'RemoteGateway'],
+  ['periplus.internal/v1', 'RemoteWorkloadEntry'],
   ['periplus.internal/v1', 'WorkloadRegistration'],
   ['periplus.internal/v1', 'WriteRefusal'],
   ...['SecretAccess', 'SpiffeBundle', 'TokenIssuer', 'TrustAnchors', 'WorkloadCertificate'].map(

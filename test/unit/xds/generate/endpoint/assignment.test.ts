@@ -178,6 +178,8 @@ describe('endpoints of other networks', () => {
     cluster,
     address,
     port: 15443,
+    hbonePort: 0,
+    serviceAccount: '',
   });
   const here = endpoint('10.0.0.1', { network: 'n1' });
   const there = endpoint('10.1.0.1', { network: 'n2' });

@@ -1,5 +1,5 @@
-// resolvedNameHandler: The DNS answer for a name changed. Only gateways of networks are known by names that are
-// resolved here.
+// networkGatewayHandler: what may change the gateways of networks and nothing else: the DNS answer for a name (only
+// gateways of networks are resolved here), and a Gateway of a remote cluster.
 // Rules: Istio pilot/pkg/model/network.go (reloadGateways).
 
 import type { PushRequest } from '../push-request.ts';
@@ -7,6 +7,6 @@ import type { State } from '../state.ts';
 import type { Change } from './change.ts';
 import { compareStates, gatewayRequest, orNothing } from './comparison.ts';
 
-export function resolvedNameHandler(before: State, after: State, change: Change): PushRequest | undefined {
+export function networkGatewayHandler(before: State, after: State, change: Change): PushRequest | undefined {
   return orNothing(gatewayRequest(compareStates(change.seq, before, after)));
 }

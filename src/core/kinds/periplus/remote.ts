@@ -1,0 +1,67 @@
+// Kinds of configuration that count in a remote cluster, too. A WorkloadEntry or a Gateway of a remote cluster is no
+// configuration of the mesh: it says what runs in that cluster. So it has a kind of its own, kept by cluster, and can
+// never take the place of an object of the config cluster. Content and rules are those of the kind that users write;
+// the adapter of a remote cluster is the only source (adapters/kube/resource.ts).
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/multicluster.go (createWleConfigStore),
+// pilot/pkg/serviceregistry/kube/controller/network.go (handleGatewayResource).
+
+import { labelKeys } from '../../model/selection.ts';
+import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
+import { declared, type KindDefinition } from '../definition.ts';
+import { isNetworkGateway, kubernetesGateway } from '../gateway-api/kubernetes-gateway.ts';
+import { workloadEntry } from '../istio/workload-entry.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly RemoteGateway: {
+      readonly spec: KubernetesGatewaySpec;
+      readonly indexes: 'remoteNetworkGateways';
+      readonly push: 'own';
+    };
+    readonly RemoteWorkloadEntry: {
+      readonly spec: KindTypes['WorkloadEntry']['spec'];
+      readonly indexes: 'remoteEntriesByAddress' | 'remoteEntriesByLabel';
+      readonly push: 'own';
+    };
+  }
+}
+
+const GROUP = 'periplus.internal';
+
+export const remoteGateway: KindDefinition<'RemoteGateway'> = {
+  ...declared<'RemoteGateway'>({
+    kind: 'RemoteGateway',
+    group: GROUP,
+    versions: ['v1'],
+    push: 'own',
+    indexes: {
+      /** `gateway`: those of a network. */
+      remoteNetworkGateways: ({ labels }) => (isNetworkGateway(labels) ? ['gateway'] : []),
+    },
+  }),
+  clusterScoped: false,
+  store: 'kubernetes',
+  decode: kubernetesGateway.decode,
+  project: kubernetesGateway.project,
+  ...(kubernetesGateway.keepMeta === undefined ? {} : { keepMeta: kubernetesGateway.keepMeta }),
+};
+
+export const remoteWorkloadEntry: KindDefinition<'RemoteWorkloadEntry'> = {
+  ...declared<'RemoteWorkloadEntry'>({
+    kind: 'RemoteWorkloadEntry',
+    group: GROUP,
+    versions: ['v1'],
+    push: 'own',
+    indexes: {
+      /** `address` */
+      remoteEntriesByAddress: ({ spec }) => (spec.address ? [spec.address] : []),
+      /** `namespace/`, and `namespace/label=value` for each label; of every cluster. */
+      remoteEntriesByLabel: ({ namespace, labels, spec }) =>
+        ['', ...labelKeys({ ...spec.labels, ...labels })].map(key => `${namespace}/${key}`),
+    },
+  }),
+  clusterScoped: false,
+  store: 'kubernetes',
+  decode: workloadEntry.decode,
+  project: workloadEntry.project,
+};
