@@ -8,7 +8,7 @@ import type { KindDefinition } from '../../src/core/kinds/definition.ts';
 import { definitionOf, definitions, kindNames } from '../../src/core/kinds/registry.ts';
 import { anyObject, soundObject } from '../../src/testing/objects.ts';
 
-const SAMPLE = 14_000;
+const SAMPLE = 18_000;
 const FIXED_SEED = 1;
 const SOUND_MIN = 0.9;
 
