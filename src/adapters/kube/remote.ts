@@ -1,6 +1,6 @@
-// A connection to the API server of a remote cluster: its registry (WorkloadEntries and Gateways of networks are of it),
-// the Secrets of gateways that run there, and nothing else. Other configuration of a remote cluster has no effect, so it
-// is not read.
+// A connection to the API server of a remote cluster: its registry (WorkloadEntries and Gateways of networks are part
+// of it), the Secrets of gateways that run there, and nothing else. Other configuration of a remote cluster has no
+// effect, so it is not read.
 // Source: Istio pkg/kube/multicluster/cluster.go, pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import type { Kubeconfig } from '../../core/clusters/kubeconfig.ts';

@@ -117,8 +117,8 @@ const hostWorkload: Query<{ readonly namespace: string; readonly name: string; r
 };
 
 /**
- * Pods, then WorkloadEntries of the namespace, both of all clusters and by name. Addresses that are no IPs only where names
- * are resolved.
+ * Pods, then WorkloadEntries of the namespace, both of all clusters and by name. Addresses that are no IPs only where
+ * names are resolved.
  */
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
   const pods: Instance[] = [];

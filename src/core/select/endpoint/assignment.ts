@@ -23,7 +23,8 @@ import { endpointMtlsMode } from '../policy/peer-authentication.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
 import { localityChoice } from './locality.ts';
-import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network.ts';
+import { namedNetworkGateways, networkGateways } from './network.ts';
+import type { NetworkGateway } from './network-gateway.ts';
 
 export interface LocalityInputs {
   /**

@@ -9,7 +9,7 @@ import type { Obj } from '../../model/object.ts';
 import type { Reader } from '../../query/reader.ts';
 import { isAutoPassthrough } from '../../translate/gateway-api/listener-tls.ts';
 import { SERVICE_ACCOUNT_OVERRIDE } from '../../translate/gateway-api/services.ts';
-import type { NetworkGateway } from './network.ts';
+import type { NetworkGateway } from './network-gateway.ts';
 
 const ELSEWHERE = 'istio-remote';
 const ADDRESS_TYPES: readonly (string | undefined)[] = ['IPAddress', 'Hostname'];

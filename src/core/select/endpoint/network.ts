@@ -14,6 +14,7 @@ import { compareText, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { outsideAddresses } from '../../registry/kubernetes-service.ts';
 import { gatewaysOfResources } from './gateway-resources.ts';
+import type { NetworkGateway } from './network-gateway.ts';
 
 /** A label that names another port than the usual one. */
 const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
@@ -21,19 +22,6 @@ const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
 const NODE_SELECTOR_ANNOTATION = 'traffic.istio.io/nodeSelector';
 const GATEWAY_PORT = 15443;
 const HBONE_PORT = 15008;
-
-export interface NetworkGateway {
-  readonly network: string;
-  /** The cluster it stands in; empty: it serves its network in every cluster. */
-  readonly cluster: string;
-  readonly address: string;
-  /** 0: it takes HBONE alone. */
-  readonly port: number;
-  /** 0: it takes no HBONE. */
-  readonly hbonePort: number;
-  /** `namespace/name`; empty: unknown. */
-  readonly serviceAccount: string;
-}
 
 /** Every gateway, also those known by a host name; by network, cluster, address, port. */
 export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
@@ -85,7 +73,9 @@ function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[
   return [...found.values()].sort(byPlace);
 }
 
-/** A service that its label makes the gateway of a network; it has to listen on the port for mTLS or on that for HBONE. */
+/**
+ * A service that its label makes the gateway of a network; it has to listen on the port for mTLS or on that for HBONE.
+ */
 function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {
   const named = service.labels[GATEWAY_PORT_LABEL] ?? '';
   const port = listensOn(service, /^[+-]?\d+$/.test(named) ? Number(named) : GATEWAY_PORT);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../core/base/json.ts';
 import type { Endpoint } from '../../../core/model/service.ts';
 import { canonicalService } from '../../../core/registry/canonical-service.ts';
 import type { DescribedAs } from '../../../core/select/endpoint/assignment.ts';
-import type { NetworkGateway } from '../../../core/select/endpoint/network.ts';
+import type { NetworkGateway } from '../../../core/select/endpoint/network-gateway.ts';
 import { type Address, HealthStatus, type LbEndpoint, type Metadata } from '../../proto/types.gen.ts';
 
 export interface LbEndpointFacts {

@@ -4,7 +4,7 @@
 import { isIpv4, isIpv6 } from '../../../core/base/ip.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
-import type { NetworkGateway } from '../../../core/select/endpoint/network.ts';
+import type { NetworkGateway } from '../../../core/select/endpoint/network-gateway.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 import { gatewayEndpoint } from './lb-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../../../src/core/model/service.ts';
 import type { AssignmentInputs } from '../../../../../src/core/select/endpoint/assignment.ts';
-import type { NetworkGateway } from '../../../../../src/core/select/endpoint/network.ts';
+import type { NetworkGateway } from '../../../../../src/core/select/endpoint/network-gateway.ts';
 import { loadAssignment } from '../../../../../src/xds/generate/endpoint/assignment.ts';
 import { type ClusterLoadAssignment, HealthStatus } from '../../../../../src/xds/proto/types.gen.ts';
 
