@@ -286,6 +286,8 @@ export interface GraphEdge {
   /** By the policies at the workloads; `unasked`: none is in force there, or too many to ask. */
   readonly access: 'allowed' | 'denied' | 'depends' | 'unasked';
   readonly problems: readonly SendProblem[];
+  /** Splits and problems that a limit leaves out. */
+  readonly leftOut: number;
 }
 
 export type Transport = 'mtls' | 'tls' | 'plaintext' | 'mixed' | 'unknown';
@@ -296,10 +298,16 @@ export interface GraphProblem {
   readonly message: string;
 }
 
+/** A problem of the mesh, once for all workloads that have it. */
 export interface FoundProblem extends GraphProblem {
+  /** Of a host that no workload reaches its service; else the first workload that has it. */
   readonly node: string;
   readonly to?: string;
+  /** How many workloads have it. */
+  readonly workloads: number;
+  /** Of their proxies the first ones. */
   readonly proxies: readonly string[];
+  readonly proxiesLeftOut: number;
   /** Of its nodes: a folded one of them has to be unfolded to see it. */
   readonly namespaces: readonly string[];
 }
@@ -329,8 +337,9 @@ export interface MeshGraph {
   /** Namespaces of the mesh; those in `folded` are one node each. */
   readonly namespaces: readonly string[];
   readonly folded: readonly string[];
-  /** Of the whole mesh, folded or not, each once. */
+  /** Of the whole mesh, folded or not, the worst first. */
   readonly problems: readonly FoundProblem[];
+  readonly problemsLeftOut: number;
   /** Nodes or edges left out by a limit. */
   readonly leftOut: number;
 }

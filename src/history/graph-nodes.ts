@@ -6,14 +6,9 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import { inboundMtlsMode } from '../core/select/policy/peer-authentication.ts';
 import type { State } from '../core/state.ts';
-import { transportOf } from '../oracle/transport.ts';
-import { watchedNames } from '../xds/generate/common/watched-names.ts';
-import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
-import { CDS, EDS, rulesOf } from '../xds/session/types.ts';
-import { gateOf } from './access/ask.ts';
-import { listPolicies } from './access/listed.ts';
-import type { FoundProblem, GraphEdge, GraphNode, GraphProblem } from './answers.ts';
-import { type Holdings, holdingsOf } from './holdings.ts';
+import { rulesOf } from '../xds/session/types.ts';
+import type { Guards } from './access/guards.ts';
+import type { GraphNode, GraphProblem } from './answers.ts';
 import { workloadOf } from './proxies.ts';
 
 export interface Workload {
@@ -22,8 +17,12 @@ export interface Workload {
   readonly proxies: readonly ProxyRecord[];
 }
 
-/** Endpoints of a cluster that are looked at for the transport to them. */
-const ENDPOINTS_LOOKED_AT = 8;
+/** What Envoy refused of what its proxy was sent last. */
+export interface Refusal {
+  readonly workload: Workload;
+  readonly problem: GraphProblem;
+}
+
 const MTLS = { STRICT: 'strict', PERMISSIVE: 'permissive', DISABLE: 'plaintext' } as const;
 
 export class GraphNodes {
@@ -31,7 +30,7 @@ export class GraphNodes {
   /** Host → namespace and kind. */
   readonly services: ReadonlyMap<string, { readonly namespace: string; readonly kind: 'service' | 'external' }>;
   readonly namespaces: readonly string[];
-  readonly refusals: readonly FoundProblem[];
+  readonly refusals: readonly Refusal[];
   readonly #tracker: Tracker;
   readonly #state: State;
   readonly #byAddress = new Map<string, string>();
@@ -40,7 +39,6 @@ export class GraphNodes {
   /** Service → addresses of its endpoints; and the workloads behind it. */
   readonly #endpoints = new Map<string, Set<string>>();
   readonly #backers = new Map<string, Set<string>>();
-  readonly #transports = new WeakMap<object, GraphEdge['transport']>();
 
   constructor(tracker: Tracker, state: State, proxies: readonly ProxyRecord[]) {
     this.#tracker = tracker;
@@ -53,12 +51,7 @@ export class GraphNodes {
     this.services = servicesOf(state);
     const all = [...this.workloads, ...this.services.values()].map(({ namespace }) => namespace);
     this.namespaces = [...new Set(all)].filter(namespace => namespace !== '').sort();
-    this.refusals = proxies.flatMap(refusalsOf);
-  }
-
-  /** The nodes that there are. */
-  get nodes(): readonly GraphNode[] {
-    return this.shown(new Set(), new Map());
+    this.refusals = this.workloads.flatMap(refusalsOf);
   }
 
   /** Undefined: no service has the host. */
@@ -81,14 +74,14 @@ export class GraphNodes {
     return this.#byId.get(id);
   }
 
-  /** The workloads that are endpoints of the cluster; remembered for the node of the service. */
-  backersOf(holdings: Holdings, cluster: string, service: string): readonly string[] {
+  /** The workloads with these addresses; remembered for the node of the service. */
+  backersOf(service: string, addresses: Iterable<string>): readonly string[] {
     const found = new Set<string>();
     const endpoints = this.#endpoints.get(service) ?? new Set();
     this.#endpoints.set(service, endpoints);
     const backers = this.#backers.get(service) ?? new Set();
     this.#backers.set(service, backers);
-    for (const address of addressesOf(holdings, cluster)) {
+    for (const address of addresses) {
       endpoints.add(address);
       const workload = this.#byAddress.get(address);
       if (workload === undefined) continue;
@@ -98,38 +91,21 @@ export class GraphNodes {
     return [...found];
   }
 
-  /** Of its endpoints as the proxy knows them; of a cluster without any, by its own socket. */
-  transportOf(holdings: Holdings, name: string): GraphEdge['transport'] {
-    const cluster = holdings.get(CDS)?.get(name)?.message as Cluster | undefined;
-    if (cluster === undefined) return 'unknown';
-    const assignment = assignmentOf(holdings, name);
-    const key = assignment ?? cluster;
-    const known = this.#transports.get(key);
-    if (known !== undefined) return known;
-    const hosts = (assignment?.endpoints ?? []).flatMap(({ lbEndpoints = [], metadata }) =>
-      lbEndpoints.slice(0, ENDPOINTS_LOOKED_AT).map(endpoint => ({ endpoint, localityMetadata: metadata })),
-    );
-    const kinds = new Set(
-      (hosts.length === 0 ? [undefined] : hosts.slice(0, ENDPOINTS_LOOKED_AT)).map(host => {
-        const { kind, presents } = transportOf(cluster, host as Parameters<typeof transportOf>[1]);
-        return kind === 'tls' && presents ? 'mtls' : kind;
-      }),
-    );
-    const transport = kinds.size === 1 ? [...kinds][0]! : 'mixed';
-    this.#transports.set(key, transport);
-    return transport;
-  }
-
-  /** `problems`: those of each node as it is shown. */
-  shown(folded: ReadonlySet<string>, problems: ReadonlyMap<string, readonly GraphProblem[]>): readonly GraphNode[] {
+  /** `problems`: those of each node as it is shown. `missingMax`: of destinations that do not exist. */
+  shown(
+    folded: ReadonlySet<string>,
+    problems: ReadonlyMap<string, readonly GraphProblem[]>,
+    guards: Guards,
+    missingMax: number,
+  ): readonly GraphNode[] {
     const isShown = ({ namespace }: { readonly namespace: string }): boolean => !folded.has(namespace);
-    const workloads = this.workloads.filter(isShown).map(one => this.#workloadNode(one));
+    const workloads = this.workloads.filter(isShown).map(one => this.#workloadNode(one, guards));
     const services = [...this.services]
       .filter(([, service]) => isShown(service))
       .map(([host, { namespace, kind }]) => this.#serviceNode(host, namespace, kind));
-    const missing = [...this.#missing].map(
-      ([id, title]): GraphNode => ({ ...NOTHING, id, kind: 'missing', title, namespace: '' }),
-    );
+    const missing = [...this.#missing]
+      .slice(0, missingMax)
+      .map(([id, title]): GraphNode => ({ ...NOTHING, id, kind: 'missing', title, namespace: '' }));
     const namespaces = [...folded].sort().map((namespace): GraphNode => {
       const of = [...this.workloads, ...this.services.values()].filter(one => one.namespace === namespace);
       const id = `namespace/${namespace}`;
@@ -141,12 +117,12 @@ export class GraphNodes {
     });
   }
 
-  #workloadNode({ id, namespace, proxies }: Workload): GraphNode {
+  #workloadNode(workload: Workload, guards: Guards): GraphNode {
+    const { id, namespace, proxies } = workload;
     const [proxy] = proxies as readonly [ProxyRecord];
-    const holdings = holdingsOf(this.#tracker, this.#state, proxy);
     const isRouter = proxy.facets.type === 'router';
-    const { config, ports } = gateOf(holdings, proxy.facets.ips[0] ?? '', isRouter);
-    const policies = new Set(listPolicies(config).map(({ action, policy }) => `${action} ${policy}`));
+    const { gate, policies: listed } = guards.of(workload);
+    const policies = new Set(listed.map(({ action, policy }) => `${action} ${policy}`));
     return {
       id,
       kind: isRouter ? 'gateway' : 'workload',
@@ -154,7 +130,7 @@ export class GraphNodes {
       namespace,
       proxies: proxies.map(({ facets }) => facets.id),
       count: proxies.length,
-      mtls: isRouter ? 'unknown' : this.#mtlsOf(proxy, ports),
+      mtls: isRouter ? 'unknown' : this.#mtlsOf(proxy, gate.ports),
       policies: [...policies].sort(),
       problems: [],
     };
@@ -191,7 +167,9 @@ function workloadsOf(proxies: readonly ProxyRecord[]): readonly Workload[] {
   const found = new Map<string, ProxyRecord[]>();
   for (const proxy of proxies) {
     const id = `workload/${proxy.facets.namespace}/${workloadOf(proxy)}`;
-    found.set(id, [...(found.get(id) ?? []), proxy]);
+    const own = found.get(id);
+    if (own === undefined) found.set(id, [proxy]);
+    else own.push(proxy);
   }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -208,30 +186,11 @@ function servicesOf({ objects, settings }: State): GraphNodes['services'] {
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function refusalsOf({ facets, nacks, metadata }: ProxyRecord): readonly FoundProblem[] {
-  const node = `workload/${facets.namespace}/${workloadOf({ facets, metadata })}`;
-  return Object.entries(nacks).map(([url, { message }]) => ({
-    kind: 'nack' as const,
-    message: `${rulesOf(url).short} refused: ${message.trim()}`,
-    node,
-    proxies: [facets.id],
-    namespaces: [facets.namespace],
-  }));
-}
-
-function assignmentOf(holdings: Holdings, name: string): ClusterLoadAssignment | undefined {
-  const message = holdings.get(CDS)?.get(name)?.message as Cluster | undefined;
-  if (message === undefined) return undefined;
-  const [service] = watchedNames(message).endpoints;
-  if (service === undefined) return message.loadAssignment;
-  return holdings.get(EDS)?.get(service)?.message as ClusterLoadAssignment | undefined;
-}
-
-function* addressesOf(holdings: Holdings, cluster: string): Iterable<string> {
-  for (const { lbEndpoints = [] } of assignmentOf(holdings, cluster)?.endpoints ?? []) {
-    for (const { endpoint } of lbEndpoints) {
-      const address = endpoint?.address?.socketAddress?.address;
-      if (address !== undefined) yield address;
-    }
-  }
+function refusalsOf(workload: Workload): readonly Refusal[] {
+  return workload.proxies.flatMap(({ nacks }) =>
+    Object.entries(nacks).map(([url, { message }]) => ({
+      workload,
+      problem: { kind: 'nack' as const, message: `${rulesOf(url).short} refused: ${message.trim()}` },
+    })),
+  );
 }

@@ -1,10 +1,11 @@
 // Where a proxy sends to: the clusters of its outbound routes with their shares, and those of its outbound listeners.
 
+import type { Route, RouteConfiguration, VirtualHost } from '../xds/proto/types.gen.ts';
 import { LDS, RDS } from '../xds/session/types.ts';
-import { shownJson } from './config-dump.ts';
+import type { RouteShare } from './answers.ts';
 import type { Holdings } from './holdings.ts';
-import { routeRows } from './rows.ts';
 import { sendsOf } from './traffic.ts';
+import { objectNamedBy } from './translations.ts';
 
 export interface Target {
   /** The virtual host or listener. */
@@ -25,11 +26,13 @@ const known = new WeakMap<object, readonly Target[]>();
 /** Each pair of host and cluster once, with its largest share. */
 export function targetsOf(holdings: Holdings): readonly Target[] {
   const found: Target[] = [];
-  for (const resource of holdings.get(RDS)?.values() ?? []) {
-    const before = known.get(resource.message);
-    const targets = before ?? routeTargets(resource.name, shownJson(RDS, resource));
-    if (before === undefined) known.set(resource.message, targets);
-    found.push(...targets);
+  for (const { message } of holdings.get(RDS)?.values() ?? []) {
+    for (const host of (message as RouteConfiguration).virtualHosts ?? []) {
+      const before = known.get(host);
+      const targets = before ?? hostTargets(host);
+      if (before === undefined) known.set(host, targets);
+      found.push(...targets);
+    }
   }
   const ofListeners = new Map([[LDS, holdings.get(LDS) ?? new Map()]]);
   for (const { from, cluster } of sendsOf(ofListeners)) {
@@ -40,23 +43,32 @@ export function targetsOf(holdings: Holdings): readonly Target[] {
   return found;
 }
 
-function routeTargets(name: string, resource: ReturnType<typeof shownJson>): readonly Target[] {
-  const dump = { proxy: '', configs: [{ typeUrl: RDS, resources: [{ name, version: '', resource }] }] };
+/** Route configurations share virtual hosts, so the targets of each are read once. */
+function hostTargets({ name: host = '', routes = [] }: VirtualHost): readonly Target[] {
   const found = new Map<string, Target>();
-  for (const { virtualHost, virtualService, shares } of routeRows(dump)) {
-    for (const { cluster, share } of shares) {
+  for (const route of routes) {
+    const byObject = objectNamedBy(route)?.startsWith('VirtualService/') === true;
+    for (const { cluster, share } of sharesOf(route)) {
       if (!isTarget(cluster)) continue;
-      const key = `${virtualHost} ${cluster}`;
-      const before = found.get(key);
-      found.set(key, {
-        host: virtualHost,
-        cluster,
-        share: Math.max(before?.share ?? 0, share),
-        isRouted: virtualService !== '' || before?.isRouted === true,
-      });
+      const before = found.get(cluster);
+      const isRouted = byObject || before?.isRouted === true;
+      found.set(cluster, { host, cluster, share: Math.max(before?.share ?? 0, share), isRouted });
     }
   }
   return [...found.values()];
+}
+
+/** As route-action.ts reads them from JSON, without making any. */
+function sharesOf({ route }: Route): readonly RouteShare[] {
+  const weighted = route?.weightedClusters?.clusters ?? [];
+  const total = weighted.reduce((sum, { weight }) => sum + (weight?.value ?? 0), 0);
+  if (weighted.length > 0) {
+    return weighted.map(({ name = '', weight }) => ({
+      cluster: name,
+      share: total === 0 ? 0 : (weight?.value ?? 0) / total,
+    }));
+  }
+  return route?.cluster === undefined ? [] : [{ cluster: route.cluster, share: 1 }];
 }
 
 function isTarget(cluster: string): boolean {

@@ -69,8 +69,8 @@ function named(
   return byName(found.filter(resource => resource !== undefined));
 }
 
-/** Of several with one name the first counts. */
-function byName(resources: readonly Resource<object>[]): HeldOfType {
+/** In name order; of several with one name the first counts. */
+export function byName(resources: readonly Resource<object>[]): HeldOfType {
   const found = new Map<string, Resource<object>>();
   for (const resource of [...resources].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
     if (!found.has(resource.name)) found.set(resource.name, resource);

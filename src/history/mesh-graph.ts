@@ -3,26 +3,31 @@
 // exist is a node of its own.
 //
 // Invariant: every edge and problem is read from generated resources, so the graph shows what Envoy would do. Large
-// meshes have their namespaces folded into one node each; problems are listed whole in any case.
+// meshes have their namespaces folded into one node each; problems are listed in any case, folded or not.
+// Cost: workloads that send with the same are walked once (graph-callers.ts), destinations that are the same are looked
+// at once (graph-destinations.ts).
 
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { type GraphAccess, graphAccess } from './access/graph.ts';
-import type { FoundProblem, GraphEdge, GraphProblem, MeshGraph, SendProblem, Split, Transport } from './answers.ts';
-import { type GraphNodes, graphNodes } from './graph-nodes.ts';
-import { targetsOf } from './graph-targets.ts';
-import { holdingsOf } from './holdings.ts';
-import { problemsOf, splitOf } from './traffic.ts';
+import { Guards } from './access/guards.ts';
+import type { FoundProblem, GraphEdge, MeshGraph, SendProblem, Split, Transport } from './answers.ts';
+import { type CallerClass, callerClasses } from './graph-callers.ts';
+import { type Destination, GraphDestinations } from './graph-destinations.ts';
+import { type GraphNodes, graphNodes, type Workload } from './graph-nodes.ts';
+import { GraphProblems, PROBLEMS_MAX, PROXIES_OF_PROBLEM_MAX } from './graph-problems.ts';
+import type { Target } from './graph-targets.ts';
 
 /** Workloads and services that are shown one by one; with more, namespaces are folded. */
 export const UNFOLDED_NODES_MAX = 80;
 /** Edges; default routes are left out before those that objects make. */
 export const EDGES_MAX = 4_000;
+/** Destinations that do not exist and have a node, where namespaces are folded. */
+const MISSING_BESIDE_FOLDED_MAX = 20;
 const HOSTS_OF_EDGE_MAX = 8;
-const SPLITS_OF_EDGE_MAX = 24;
-/** Problems of one node; a folded namespace may have thousands. */
-const PROBLEMS_OF_NODE_MAX = 20;
+const SPLITS_OF_EDGE_MAX = 12;
+const PROBLEMS_OF_EDGE_MAX = 12;
 
 export interface GraphQuestion {
   readonly fold: 'auto' | 'all' | 'none';
@@ -35,7 +40,7 @@ interface Draft {
   readonly from: string;
   readonly to: string;
   kind: GraphEdge['kind'];
-  readonly members: Set<string>;
+  count: number;
   readonly hosts: Set<string>;
   share: number;
   readonly splits: Map<string, Split>;
@@ -46,8 +51,7 @@ interface Draft {
 
 /** Who sends to a service, and what each of them gets. */
 interface Reach {
-  readonly callers: Set<string>;
-  readonly proxies: Set<string>;
+  readonly callers: Set<Workload>;
   readonly failures: Set<string>;
   isReached: boolean;
 }
@@ -60,11 +64,11 @@ export function meshGraph(
   question: GraphQuestion,
 ): MeshGraph {
   const nodes = graphNodes(tracker, state, proxies);
-  const folded = foldedIn(nodes, question);
-  const graph = new Graph(tracker, state, nodes, folded);
-  for (const [i, { id, proxies: own }] of nodes.workloads.entries()) {
-    question.onProgress?.(i, nodes.workloads.length);
-    graph.addWorkload(id, own);
+  const graph = new Graph(nodes, new Guards(tracker, state), state, foldedIn(nodes, question));
+  const classes = callerClasses(tracker, state, nodes.workloads, question.onProgress);
+  for (const [i, callers] of classes.entries()) {
+    question.onProgress?.(i, classes.length);
+    graph.addCallers(callers);
   }
   return graph.result();
 }
@@ -76,112 +80,122 @@ function foldedIn({ namespaces, workloads, services }: GraphNodes, { fold, open 
 }
 
 class Graph {
-  readonly #tracker: Tracker;
-  readonly #state: State;
   readonly #nodes: GraphNodes;
+  readonly #guards: Guards;
   readonly #folded: ReadonlySet<string>;
   readonly #access: GraphAccess;
+  readonly #destinations: GraphDestinations;
+  readonly #problems: GraphProblems;
   readonly #edges = new Map<string, Draft>();
-  readonly #problems = new Map<string, FoundProblem>();
   readonly #reach = new Map<string, Reach>();
+  /** Lines from services to workloads behind them. */
+  readonly #backing = new Set<string>();
 
-  constructor(tracker: Tracker, state: State, nodes: GraphNodes, folded: ReadonlySet<string>) {
-    this.#tracker = tracker;
-    this.#state = state;
+  constructor(nodes: GraphNodes, guards: Guards, state: State, folded: ReadonlySet<string>) {
     this.#nodes = nodes;
+    this.#guards = guards;
     this.#folded = folded;
-    this.#access = graphAccess(tracker, state, nodes);
+    this.#access = graphAccess(state, nodes, guards);
+    this.#destinations = new GraphDestinations(nodes);
+    this.#problems = new GraphProblems(nodes);
   }
 
-  addWorkload(id: string, proxies: readonly ProxyRecord[]): void {
-    const [proxy] = proxies;
-    if (proxy === undefined) return;
-    const holdings = holdingsOf(this.#tracker, this.#state, proxy);
-    const ids = proxies.map(one => one.facets.id);
-    for (const { host, cluster, share, isRouted } of targetsOf(holdings)) {
-      const split = splitOf(holdings, cluster, share);
-      const to = this.#nodes.serviceOf(split.host) ?? this.#nodes.missing(cluster);
-      const problems = problemsOf(holdings, split);
-      for (const problem of problems) this.#note(id, to, problem, ids);
-      const edge = this.#edge(id, to, isRouted ? 'routes' : 'visible');
-      edge.members.add(`${id} ${to}`);
-      if (edge.hosts.size < HOSTS_OF_EDGE_MAX) edge.hosts.add(host);
-      edge.share = Math.max(edge.share, share);
-      if (edge.splits.size < SPLITS_OF_EDGE_MAX) edge.splits.set(cluster, split);
-      edge.transports.add(this.#nodes.transportOf(holdings, cluster));
-      for (const problem of problems) edge.problems.set(problem.message, problem);
-      const access = this.#access.ask(proxy, split, holdings);
+  addCallers({ holdings, targets, workloads }: CallerClass): void {
+    const groups = new Map<string, Workload[]>();
+    for (const workload of workloads) {
+      const shown = this.#shown(workload.id);
+      groups.set(shown, [...(groups.get(shown) ?? []), workload]);
+    }
+    const counted = new Set<string>();
+    for (const target of targets) {
+      const destination = this.#destinations.of(holdings, target.cluster);
+      const { to, problems, backers } = destination;
+      for (const problem of problems) this.#problems.ofCallers(workloads, to, problem);
+      const isFirst = !counted.has(to);
+      counted.add(to);
+      const isGuarded = this.#access.isGuarded(backers);
+      for (const [from, group] of groups) {
+        const edge = this.#edge(from, this.#shown(to), target.isRouted ? 'routes' : 'visible');
+        if (isFirst) edge.count += group.length;
+        addTarget(edge, target, destination);
+        this.#addAccess(edge, target, destination, group, isGuarded);
+      }
+      for (const workload of backers) this.#back(to, workload);
+    }
+  }
+
+  /** Where no policy is in force, all callers get the same. */
+  #addAccess(
+    edge: Draft,
+    { share }: Target,
+    { to, problems, backers }: Destination,
+    group: readonly Workload[],
+    isGuarded: boolean,
+  ): void {
+    const isCounted = to.startsWith('service/') && share > 0;
+    if (!isGuarded) {
+      edge.access.add('unasked');
+      if (isCounted) this.#reached(to, group, failureOf(problems, 'unasked'));
+      return;
+    }
+    for (const workload of group) {
+      const access = this.#access.ask(workload.proxies[0]!, backers);
       edge.access.add(access);
-      if (to.startsWith('service/') && share > 0) this.#reached(to, id, ids, failureOf(problems, access));
-      for (const workload of this.#nodes.backersOf(holdings, cluster, to)) this.#back(to, workload);
+      if (isCounted) this.#reached(to, [workload], failureOf(problems, access));
     }
   }
 
   #back(service: string, workload: string): void {
-    const edge = this.#edge(service, workload, 'backs');
-    edge.members.add(`${service} ${workload}`);
-  }
-
-  #note(node: string, to: string, { kind, message }: SendProblem, proxies: readonly string[]): void {
-    const key = `${node} ${message}`;
-    const namespaces = [node, to].map(one => this.#nodes.namespaceOf(one)).filter(Boolean);
-    if (!this.#problems.has(key)) this.#problems.set(key, { kind, message, node, to, proxies, namespaces });
+    const key = `${service} ${workload}`;
+    if (this.#backing.has(key)) return;
+    this.#backing.add(key);
+    this.#edge(this.#shown(service), this.#shown(workload), 'backs').count++;
   }
 
   /** `failure`: undefined when requests arrive. */
-  #reached(to: string, caller: string, proxies: readonly string[], failure: string | undefined): void {
-    const reach = this.#reach.get(to) ?? {
-      callers: new Set<string>(),
-      proxies: new Set<string>(),
-      failures: new Set<string>(),
-      isReached: false,
-    };
-    this.#reach.set(to, reach);
-    reach.callers.add(caller);
-    for (const proxy of proxies) reach.proxies.add(proxy);
+  #reached(to: string, callers: readonly Workload[], failure: string | undefined): void {
+    let reach = this.#reach.get(to);
+    if (reach === undefined) {
+      reach = { callers: new Set(), failures: new Set(), isReached: false };
+      this.#reach.set(to, reach);
+    }
+    if (reach.isReached) return;
     if (failure === undefined) reach.isReached = true;
-    else reach.failures.add(failure);
+    else {
+      reach.failures.add(failure);
+      for (const caller of callers) reach.callers.add(caller);
+    }
   }
 
   /** Hosts that proxies send to, none of them with success. */
   #unreachable(): readonly FoundProblem[] {
-    return [...this.#reach].flatMap(([node, { callers, proxies, failures, isReached }]) => {
+    return [...this.#reach].flatMap(([node, { callers, failures, isReached }]) => {
       if (isReached) return [];
       const who =
         callers.size === 1 ? 'the one workload that sends there' : `all ${callers.size} workloads that send there`;
       const message = `${node.slice('service/'.length)} is unreachable for ${who}: ${[...failures].sort().join(', ')}`;
       const namespaces = [this.#nodes.namespaceOf(node)].filter(Boolean);
-      return [{ kind: 'unreachable' as const, message, node, proxies: [...proxies].sort(), namespaces }];
+      const all = [...callers].flatMap(({ proxies }) => proxies.map(({ facets }) => facets.id)).sort();
+      const proxies = all.slice(0, PROXIES_OF_PROBLEM_MAX);
+      const proxiesLeftOut = all.length - proxies.length;
+      const kind = 'unreachable' as const;
+      return [{ kind, message, node, workloads: callers.size, proxies, proxiesLeftOut, namespaces }];
     });
   }
 
-  /** Of each node as it is shown: its own problems, and those of lines that a folded namespace hides. */
-  #byNode(problems: readonly FoundProblem[]): ReadonlyMap<string, readonly GraphProblem[]> {
-    const found = new Map<string, GraphProblem[]>();
-    for (const { kind, message, node, to } of problems) {
-      const shown = this.#shown(node);
-      if (to !== undefined && this.#shown(to) !== shown) continue;
-      const own = found.get(shown) ?? [];
-      found.set(shown, own);
-      if (own.length < PROBLEMS_OF_NODE_MAX) own.push({ kind, message });
-    }
-    return found;
-  }
-
-  /** Between the nodes as they are shown. An edge that an object makes is one, whatever else it stands for. */
+  /** Between nodes as they are shown. An edge that an object makes is one, whatever else it stands for. */
   #edge(from: string, to: string, kind: GraphEdge['kind']): Draft {
-    const [shownFrom, shownTo] = [this.#shown(from), this.#shown(to)];
-    const key = `${shownFrom} ${shownTo} ${kind === 'backs' ? kind : ''}`;
+    const key = `${from} ${to} ${kind === 'backs' ? kind : ''}`;
     const known = this.#edges.get(key);
     if (known !== undefined) {
       if (kind === 'routes') known.kind = kind;
       return known;
     }
     const edge: Draft = {
-      from: shownFrom,
-      to: shownTo,
+      from,
+      to,
       kind,
-      members: new Set(),
+      count: 0,
       hosts: new Set(),
       share: 0,
       splits: new Map(),
@@ -193,28 +207,47 @@ class Graph {
     return edge;
   }
 
-  #shown(id: string): string {
+  readonly #shown = (id: string): string => {
     const namespace = this.#nodes.namespaceOf(id);
     return namespace !== '' && this.#folded.has(namespace) ? `namespace/${namespace}` : id;
-  }
+  };
 
   result(): MeshGraph {
     const rank = { routes: 0, backs: 1, visible: 2 } as const;
+    const missingMax = this.#folded.size > 0 ? MISSING_BESIDE_FOLDED_MAX : Number.POSITIVE_INFINITY;
+    for (const { workload, problem } of this.#nodes.refusals) this.#problems.ofWorkload(workload, problem);
+    const unreachable = this.#unreachable();
+    const problems = this.#problems.ranked(unreachable);
+    const nodes = this.#nodes.shown(
+      this.#folded,
+      this.#problems.byNode(unreachable, this.#shown),
+      this.#guards,
+      missingMax,
+    );
+    const isShown = new Set(nodes.map(({ id }) => id));
     const drafts = [...this.#edges.values()]
       // What a folded namespace does within itself is in the node.
       .filter(({ from, to }) => from !== to)
       .sort((a, b) => b.problems.size - a.problems.size || rank[a.kind] - rank[b.kind]);
-    const shown = drafts.slice(0, EDGES_MAX);
-    const problems = [...this.#unreachable(), ...this.#problems.values(), ...this.#nodes.refusals];
+    const edges = drafts.filter(({ from, to }) => isShown.has(from) && isShown.has(to)).slice(0, EDGES_MAX);
     return {
-      nodes: this.#nodes.shown(this.#folded, this.#byNode(problems)),
-      edges: shown.map(edgeOf),
+      nodes,
+      edges: edges.map(edgeOf),
       namespaces: this.#nodes.namespaces,
       folded: [...this.#folded].sort(),
-      problems,
-      leftOut: drafts.length - shown.length,
+      problems: problems.slice(0, PROBLEMS_MAX),
+      problemsLeftOut: Math.max(0, problems.length - PROBLEMS_MAX),
+      leftOut: drafts.length - edges.length,
     };
   }
+}
+
+function addTarget(edge: Draft, { host, share }: Target, { split, problems, transport }: Destination): void {
+  if (edge.hosts.size < HOSTS_OF_EDGE_MAX) edge.hosts.add(host);
+  edge.share = Math.max(edge.share, share);
+  edge.splits.set(split.cluster, { ...split, share });
+  edge.transports.add(transport);
+  for (const problem of problems) edge.problems.set(problem.message, problem);
 }
 
 function failureOf(problems: readonly SendProblem[], access: GraphEdge['access']): string | undefined {
@@ -223,18 +256,21 @@ function failureOf(problems: readonly SendProblem[], access: GraphEdge['access']
   return access === 'denied' ? 'refused by policy' : undefined;
 }
 
-function edgeOf({ from, to, kind, members, hosts, share, splits, transports, access, problems }: Draft): GraphEdge {
+function edgeOf({ from, to, kind, count, hosts, share, splits, transports, access, problems }: Draft): GraphEdge {
+  const splitsShown = [...splits.values()].slice(0, SPLITS_OF_EDGE_MAX);
+  const problemsShown = [...problems.values()].slice(0, PROBLEMS_OF_EDGE_MAX);
   return {
     from,
     to,
     kind,
-    count: members.size,
+    count,
     hosts: [...hosts].sort(),
     share,
-    splits: [...splits.values()],
+    splits: splitsShown,
     transport: oneOf(transports, 'mixed', 'unknown'),
     access: oneOf(access, 'depends', 'unasked'),
-    problems: [...problems.values()],
+    problems: problemsShown,
+    leftOut: splits.size - splitsShown.length + problems.size - problemsShown.length,
   };
 }
 

@@ -84,7 +84,7 @@ export function splitOf(holdings: Holdings, cluster: string, share: number): Spl
 }
 
 /** What a caller gets who is sent there: 503 NC or 503 UH. */
-export function problemsOf(holdings: Holdings, { cluster, endpoints }: Split): readonly SendProblem[] {
+export function problemsOf(holdings: Holdings, { cluster, endpoints }: Omit<Split, 'share'>): readonly SendProblem[] {
   if (holdings.get(CDS)?.has(cluster) !== true) {
     return [{ kind: 'missing-cluster', message: `routes lead to ${cluster}, which is not there` }];
   }

@@ -1,7 +1,7 @@
 // The mesh at the moment, by what its configuration routes and allows; beside it, the mesh at the moment it is compared
 // with. Namespaces fold, so that hundreds of services stay readable.
 
-import type { Mesh, MeshEdge, MeshNode, MeshProblem } from '../../src/admin/explorer/api-questions.ts';
+import type { Mesh, MeshEdge, MeshNode } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
@@ -11,6 +11,7 @@ import { counted } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
 import { ProxyLink } from '../parts/links.tsx';
 import { MeshDrawing } from '../parts/mesh-drawing.tsx';
+import { MeshProblems } from './mesh-problems.tsx';
 import { Problems } from './proxy-tables.tsx';
 
 export function MeshView() {
@@ -110,43 +111,12 @@ function Controls({ mesh }: { readonly mesh: Mesh | undefined }) {
   );
 }
 
-/** Problems listed at once. */
-const PROBLEMS_SHOWN = 60;
-
 function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string | undefined }) {
-  const { set, param } = useGoing();
-  /** What is folded is opened, so that the box or line is there. */
-  const choose = ({ node: id, to, namespaces }: MeshProblem): void => {
-    const open = [...namesIn(param('open')), ...namespaces.filter(name => mesh.folded.includes(name))];
-    set({ chosen: to === undefined ? id : `${id} > ${to}`, open: [...new Set(open)].join(',') }, 'push');
-  };
   const node = mesh.nodes.find(({ id }) => id === chosen);
   const edges = mesh.edges.filter(({ from, to }) => `${from} > ${to}` === chosen);
   return (
     <>
-      <section class="panel">
-        <h2>{mesh.problems.length === 0 ? 'No problem is known' : counted(mesh.problems.length, 'problem')}</h2>
-        {mesh.problems.slice(0, PROBLEMS_SHOWN).map(problem => {
-          const { node: id, to, message, proxies } = problem;
-          return (
-            <div key={`${id} ${to} ${message}`} class="problem">
-              <button type="button" class="link danger break" onClick={() => choose(problem)}>
-                ✕ {message}
-              </button>
-              <div>
-                {proxies.slice(0, 6).map((proxy, i) => (
-                  <span key={proxy}>
-                    {i > 0 && ', '}
-                    <ProxyLink proxy={proxy} />
-                  </span>
-                ))}
-                {proxies.length > 6 && ` and ${proxies.length - 6} more`}
-              </div>
-            </div>
-          );
-        })}
-        {mesh.problems.length > PROBLEMS_SHOWN && <p class="muted">and {mesh.problems.length - PROBLEMS_SHOWN} more</p>}
-      </section>
+      <MeshProblems mesh={mesh} />
       {node !== undefined && <NodePanel node={node} mesh={mesh} />}
       {edges.map(edge => (
         <EdgePanel key={edge.kind} edge={edge} />
@@ -237,7 +207,7 @@ function Lines({ edges, end }: { readonly edges: readonly MeshEdge[]; readonly e
 }
 
 function EdgePanel({ edge }: { readonly edge: MeshEdge }) {
-  const { from, to, kind, hosts, splits, transport, access, problems } = edge;
+  const { from, to, kind, hosts, splits, transport, access, problems, leftOut } = edge;
   return (
     <section class="panel">
       <h2 class="mono break">
@@ -279,6 +249,7 @@ function EdgePanel({ edge }: { readonly edge: MeshEdge }) {
         )}
       </dl>
       <Problems problems={problems} />
+      {leftOut > 0 && <p class="muted">and {leftOut} more: open both namespaces to see each line</p>}
     </section>
   );
 }

@@ -1,53 +1,43 @@
 // Whether the workloads behind a destination take a caller, for the edges of the mesh's graph: one plain request, asked
 // of the oracle, where policies are in force. Policies that look at paths, methods or more make the answer `depends`.
+// Workloads with equal policies answer alike, so each caller asks one of them.
 
 import type { Obj } from '../../core/model/object.ts';
 import type { ProxyRecord } from '../../core/model/proxy.ts';
-import type { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
-import type { GraphEdge, Split } from '../answers.ts';
+import type { GraphEdge } from '../answers.ts';
 import type { GraphNodes, Workload } from '../graph-nodes.ts';
-import { type Holdings, holdingsOf } from '../holdings.ts';
-import { askAccess, type Gate, gateOf } from './ask.ts';
+import { askAccess } from './ask.ts';
+import type { Guards } from './guards.ts';
 import { callerIdentity } from './identity.ts';
-import { listPolicies } from './listed.ts';
 
 /** Questions for one graph; edges beyond are `unasked`. */
 export const GRAPH_QUESTIONS_MAX = 2_000;
+/** Of the request that is asked about: a host that no policy names. */
+const AUTHORITY = 'destination';
 
 type Access = GraphEdge['access'];
 
 export interface GraphAccess {
-  ask(caller: ProxyRecord, split: Split, holdings: Holdings): Access;
+  /** Whether any of the workloads has a policy that is enforced. */
+  isGuarded(backers: readonly string[]): boolean;
+  ask(caller: ProxyRecord, backers: readonly string[]): Access;
 }
 
-interface Guard {
-  readonly gate: Gate;
-  readonly isGuarded: boolean;
-}
-
-export function graphAccess(tracker: Tracker, state: State, nodes: GraphNodes): GraphAccess {
-  const guards = new Map<string, Guard>();
+/** `backers`: ids of workloads. */
+export function graphAccess(state: State, nodes: GraphNodes, guards: Guards): GraphAccess {
   const answers = new Map<string, Access>();
   const conditional = namespacesWithConditions(state);
   let asked = 0;
-  const guardOf = ({ id, proxies: [proxy] }: Workload): Guard => {
-    const known = guards.get(id);
-    if (known !== undefined) return known;
-    const gate = gateOf(holdingsOf(tracker, state, proxy!), proxy!.facets.ips[0] ?? '', false);
-    const guard = { gate, isGuarded: listPolicies(gate.config).some(({ mode }) => mode !== 'dry-run') };
-    guards.set(id, guard);
-    return guard;
-  };
-  const ofWorkload = (caller: ProxyRecord, workload: Workload): Access => {
-    const { gate, isGuarded } = guardOf(workload);
-    if (!isGuarded) return 'unasked';
-    const identity = callerIdentity(state, caller);
-    const key = `${identity} ${workload.id}`;
+  const guarded = (backers: readonly string[]): readonly Workload[] =>
+    backers.flatMap(id => nodes.workload(id) ?? []).filter(workload => guards.of(workload).isGuarded);
+  const ofWorkload = (identity: string | undefined, workload: Workload): Access => {
+    const { gate, text } = guards.of(workload);
+    const key = `${identity} ${text}`;
     const known = answers.get(key);
     if (known !== undefined) return known;
     if (++asked > GRAPH_QUESTIONS_MAX) return 'unasked';
-    const http = { method: 'GET', path: '/', authority: workload.id, headers: {} };
+    const http = { method: 'GET', path: '/', authority: AUTHORITY, headers: {} };
     const { allowed } = askAccess(gate, { identity, port: gate.ports[0] ?? 80, http });
     const depends = allowed === 'unknown' || (allowed === 'no' && conditional(workload.namespace));
     const answer = depends ? 'depends' : allowed === 'yes' ? 'allowed' : 'denied';
@@ -55,14 +45,10 @@ export function graphAccess(tracker: Tracker, state: State, nodes: GraphNodes): 
     return answer;
   };
   return {
-    ask: (caller, { cluster, host }, holdings) => {
-      const service = nodes.serviceOf(host);
-      if (service === undefined) return 'unasked';
-      const found = new Set<Access>();
-      for (const id of nodes.backersOf(holdings, cluster, service)) {
-        const workload = nodes.workload(id);
-        if (workload !== undefined) found.add(ofWorkload(caller, workload));
-      }
+    isGuarded: backers => guarded(backers).length > 0,
+    ask: (caller, backers) => {
+      const identity = callerIdentity(state, caller);
+      const found = new Set(guarded(backers).map(workload => ofWorkload(identity, workload)));
       found.delete('unasked');
       const [first, second] = found;
       return first === undefined ? 'unasked' : second === undefined ? first : 'depends';

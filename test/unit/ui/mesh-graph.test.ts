@@ -29,6 +29,7 @@ const edge = (from: string, to: string, kind: MeshEdge['kind'], more: Partial<Me
   transport: 'mtls',
   access: 'unasked',
   problems: [],
+  leftOut: 0,
   ...more,
 });
 const missing = { kind: 'missing-cluster', message: 'there is no v3' } as const;

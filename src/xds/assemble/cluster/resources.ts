@@ -55,6 +55,22 @@ export const clusters: Query<'', Clusters> = {
 };
 
 /**
+ * The clusters that routes of others may lead to: of services, and those that patches add. Without what is the proxy's
+ * own, so that all proxies that see the same services share the value. Patches that rename clusters reach all of them.
+ */
+export const outwardClusters: Query<'', Clusters> = {
+  name: 'cluster/outwardClusters',
+  run: reader => {
+    const context = outboundContext(reader);
+    if (isRenaming(reader, context)) return reader.get(clusters, '');
+    const patches = reader.get(clusterPatches, context);
+    const services = [...servicesOfClusters(reader), ...servicesOfSniDnatClusters(reader)];
+    const made = services.flatMap(of => patchedClusters(reader, reader.select(outboundClusters, of), patches));
+    return distinct([...made, ...clustersAddedFor(reader, context)]);
+  },
+};
+
+/**
  * Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a
  * narrow provenance, unless a patch gave it the name.
  */
@@ -82,9 +98,11 @@ function distinct(list: Clusters): Resource<Cluster>[] {
 /** Clusters of services may be added or renamed, also to names of others. */
 function isPatched(reader: ProxyReader): boolean {
   const context = outboundContext(reader);
-  const isRenaming =
-    reader.get(clusterPatches, context)?.patches.some(({ value }) => value.name !== undefined) === true;
-  return isRenaming || contexts(context).some(one => reader.get(addedClusters, one).length > 0);
+  return isRenaming(reader, context) || contexts(context).some(one => reader.get(addedClusters, one).length > 0);
+}
+
+function isRenaming(reader: ProxyReader, context: PatchContext): boolean {
+  return reader.get(clusterPatches, context)?.patches.some(({ value }) => value.name !== undefined) === true;
 }
 
 function contexts(outbound: PatchContext): readonly PatchContext[] {
@@ -111,7 +129,7 @@ const outboundClusters: Selection<ServiceClusters, Clusters> = {
 export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters, each: outboundClusters };
 
 /** Clusters that come from the proxy itself: inbound and special ones, and servers of modules. */
-const ownClusters: Query<'', Clusters> = {
+export const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
     const { outward, inward, unpatched } = proxyClusters(reader);

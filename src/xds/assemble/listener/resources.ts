@@ -15,8 +15,10 @@ import { inboundListeners } from './inbound.ts';
 import { outboundListeners } from './outbound.ts';
 import { virtualOutbound } from './virtual-outbound.ts';
 
+type Listeners = readonly Resource<Listener>[];
+
 /** Sorted by name; of equal names the first counts. */
-export const listeners: Query<'', readonly Resource<Listener>[]> = {
+export const listeners: Query<'', Listeners> = {
   name: 'listener/listeners',
   run: reader => {
     const byName = new Map<string, Resource<Listener>>();
@@ -25,8 +27,24 @@ export const listeners: Query<'', readonly Resource<Listener>[]> = {
   },
 };
 
-function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
-  return unpatchedListeners(reader).flatMap(([context, made]) => [
+/** Of a sidecar those for what its workload sends, shared by all whose workloads send alike; of others all. */
+export const outwardListeners: Query<'', Listeners> = {
+  name: 'listener/outwardListeners',
+  run: reader => patchedAndAdded(reader, isSidecar(reader) ? sidecarOutward(reader) : unpatchedListeners(reader)),
+};
+
+/** Of a sidecar those for what is sent to its workload; of others all. */
+export const inwardListeners: Query<'', Listeners> = {
+  name: 'listener/inwardListeners',
+  run: reader => patchedAndAdded(reader, isSidecar(reader) ? sidecarInward(reader) : unpatchedListeners(reader)),
+};
+
+function listenersOf(reader: ProxyReader): Listeners {
+  return patchedAndAdded(reader, unpatchedListeners(reader));
+}
+
+function patchedAndAdded(reader: ProxyReader, unpatched: readonly Unpatched[]): Listeners {
+  return unpatched.flatMap(([context, made]) => [
     ...patchedListeners(reader, made, context),
     ...listenersAddedFor(reader, context),
   ]);
@@ -38,21 +56,26 @@ export function unpatchedListeners(reader: ProxyReader): readonly Unpatched[] {
     case 'router':
       return [['GATEWAY', reader.get(gatewayListeners, '')]];
     case 'sidecar':
-      return sidecarListeners(reader);
+      return [...sidecarInward(reader), ...sidecarOutward(reader)];
     default:
       return [];
   }
 }
 
-type Unpatched = readonly [context: PatchContext, made: readonly Resource<Listener>[]];
+type Unpatched = readonly [context: PatchContext, made: Listeners];
+
+const isSidecar = (reader: ProxyReader): boolean => proxyType(reader) === 'sidecar';
 
 /** A mesh whose proxies listen on no port for outbound connections configures no sidecar at all. */
-function sidecarListeners(reader: ProxyReader): readonly Unpatched[] {
-  if (meshPort(reader, 'proxyListenPort') <= 0) return [];
+const isConfigured = (reader: ProxyReader): boolean => meshPort(reader, 'proxyListenPort') > 0;
+
+function sidecarInward(reader: ProxyReader): readonly Unpatched[] {
+  return isConfigured(reader) ? [['SIDECAR_INBOUND', reader.get(inboundListeners, '')]] : [];
+}
+
+function sidecarOutward(reader: ProxyReader): readonly Unpatched[] {
+  if (!isConfigured(reader)) return [];
   const outbound = [...reader.get(outboundListeners, '')];
   if (interceptionMode(reader) !== 'NONE') outbound.push(virtualOutbound(reader));
-  return [
-    ['SIDECAR_INBOUND', reader.get(inboundListeners, '')],
-    ['SIDECAR_OUTBOUND', outbound],
-  ];
+  return [['SIDECAR_OUTBOUND', outbound]];
 }

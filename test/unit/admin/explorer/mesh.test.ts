@@ -30,6 +30,15 @@ describe('the mesh of an explorer', () => {
     expect(nodeOf(mesh, `service/alive.shop.${HOST}`).problems).toEqual([]);
   });
 
+  it('names a problem once, with the workloads that have it, the worst kind first', async () => {
+    const { problems } = await meshOf('');
+    const dead = problems.filter(({ kind }) => kind === 'no-endpoints');
+    expect(dead.map(({ workloads, proxies, proxiesLeftOut }) => [workloads, proxies, proxiesLeftOut])).toEqual([
+      [2, ['closed-1.bank', 'alive-1.shop'], 0],
+    ]);
+    expect(problems.map(({ kind }) => kind)).toEqual(['unreachable', 'unreachable', 'no-endpoints']);
+  });
+
   it('shows the problems within a folded namespace on its node, and which namespaces to open for each', async () => {
     const mesh = await meshOf('fold=all');
     expect(nodeOf(mesh, 'namespace/bank').problems.map(({ kind }) => kind)).toContain('unreachable');
