@@ -3,8 +3,8 @@
 
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Workload } from './graph-nodes.ts';
 import { type Target, targetsOf } from './graph-targets.ts';
+import type { Workload } from './graph-workloads.ts';
 import type { Holdings } from './holdings.ts';
 import { sendingOf } from './sending.ts';
 

@@ -9,13 +9,8 @@ import type { State } from '../core/state.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import type { Guards } from './access/guards.ts';
 import type { GraphNode, GraphProblem } from './answers.ts';
+import { type Workload, workloadsOf } from './graph-workloads.ts';
 import { workloadOf } from './proxies.ts';
-
-export interface Workload {
-  readonly id: string;
-  readonly namespace: string;
-  readonly proxies: readonly ProxyRecord[];
-}
 
 /** What Envoy refused of what its proxy was sent last. */
 export interface Refusal {
@@ -160,20 +155,6 @@ const NOTHING = { proxies: [], count: 0, mtls: 'unknown', policies: [], problems
 
 export function graphNodes(tracker: Tracker, state: State, proxies: readonly ProxyRecord[]): GraphNodes {
   return new GraphNodes(tracker, state, proxies);
-}
-
-/** By namespace and name. */
-function workloadsOf(proxies: readonly ProxyRecord[]): readonly Workload[] {
-  const found = new Map<string, ProxyRecord[]>();
-  for (const proxy of proxies) {
-    const id = `workload/${proxy.facets.namespace}/${workloadOf(proxy)}`;
-    const own = found.get(id);
-    if (own === undefined) found.set(id, [proxy]);
-    else own.push(proxy);
-  }
-  return [...found]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, own]) => ({ id, namespace: own[0]!.facets.namespace, proxies: own }));
 }
 
 function servicesOf({ objects, settings }: State): GraphNodes['services'] {

@@ -2,7 +2,8 @@
 // hundreds of services has thousands of pairs of caller and destination; people read destinations.
 
 import type { FoundProblem, GraphProblem, SendProblem } from './answers.ts';
-import type { GraphNodes, Workload } from './graph-nodes.ts';
+import type { GraphNodes } from './graph-nodes.ts';
+import type { Workload } from './graph-workloads.ts';
 
 /** Problems of an answer; those beyond are counted. */
 export const PROBLEMS_MAX = 1_000;

@@ -15,9 +15,10 @@ import { Guards } from './access/guards.ts';
 import type { FoundProblem, GraphEdge, MeshGraph, SendProblem, Split, Transport } from './answers.ts';
 import { type CallerClass, callerClasses } from './graph-callers.ts';
 import { type Destination, GraphDestinations } from './graph-destinations.ts';
-import { type GraphNodes, graphNodes, type Workload } from './graph-nodes.ts';
+import { type GraphNodes, graphNodes } from './graph-nodes.ts';
 import { GraphProblems, PROBLEMS_MAX, PROXIES_OF_PROBLEM_MAX } from './graph-problems.ts';
 import type { Target } from './graph-targets.ts';
+import type { Workload } from './graph-workloads.ts';
 
 /** Workloads and services that are shown one by one; with more, namespaces are folded. */
 export const UNFOLDED_NODES_MAX = 80;

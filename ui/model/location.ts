@@ -20,8 +20,8 @@ export type ParamChanges = Readonly<Record<string, string | undefined>>;
 /** Longer hashes are cut: a link is typed text. */
 const HASH_CHARS_MAX = 60_000;
 
-/** Parameters that hold for every view: the moment, the moment it is compared with, the visible part of the strip. */
-export const SHARED_PARAMS: readonly string[] = ['at', 'from', 'zoom'];
+/** Parameters that hold for every view: the moment, the moment it is compared with, and how the strip is drawn. */
+export const SHARED_PARAMS: readonly string[] = ['at', 'from', 'zoom', 'by', 'bars'];
 
 export function parseHash(hash: string): Place {
   const text = hash.replace(/^#\/?/, '').slice(0, HASH_CHARS_MAX);

@@ -1,9 +1,11 @@
-// The bars of the strip. Heights are square roots of counts, so that a start with thousands of objects does not flatten
-// the single change that matters; the counts themselves are in the hint under the pointer.
+// The bars of the strip, each divided into its parts. Heights are square roots of counts, so that a start with thousands
+// of objects does not flatten the single change that matters; the parts divide the height as they divide the events.
+// The counts themselves are in the hint under the pointer.
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Density } from '../../src/admin/explorer/api.ts';
+import { type Parts, partsOf } from '../model/density-parts.ts';
 import { ticksOf } from '../model/strip.ts';
 
 const TICK_PX = 90;
@@ -22,17 +24,26 @@ export function DensityChart({ density, width, left, height }: DensityChartProps
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (place.current === null || width === 0) return undefined;
-    const chart = new uPlot(optionsOf(density, width, left, height), dataOf(density), place.current);
+    const parts = partsOf(density);
+    const options = optionsOf(density, parts.names.length, width, left, height);
+    const chart = new uPlot(options, dataOf(density, parts), place.current);
     return () => chart.destroy();
   }, [density, width, left, height]);
   return <div ref={place} style={{ height: `${height}px` }} aria-hidden="true" />;
 }
 
-function dataOf({ buckets }: Density): uPlot.AlignedData {
-  return [buckets.map((_, i) => i), buckets.map(({ events }) => Math.sqrt(events))];
+/** The last part first and as high as the bar: the parts below are drawn over it, the first one last. */
+function dataOf({ buckets }: Density, { names, counts }: Parts): uPlot.AlignedData {
+  const tops = names.map((_, part) =>
+    buckets.map(({ events }, i) => {
+      const below = (counts[i] ?? []).slice(0, part + 1).reduce((total, count) => total + count, 0);
+      return events === 0 ? 0 : (Math.sqrt(events) * below) / events;
+    }),
+  );
+  return [buckets.map((_, i) => i), ...tops.reverse()];
 }
 
-function optionsOf(density: Density, width: number, left: number, height: number): uPlot.Options {
+function optionsOf(density: Density, parts: number, width: number, left: number, height: number): uPlot.Options {
   const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const count = density.buckets.length;
   const edge = EDGE_PX / Math.max(1, width);
@@ -65,12 +76,12 @@ function optionsOf(density: Density, width: number, left: number, height: number
     ],
     series: [
       {},
-      {
-        fill: colour('--accent'),
+      ...Array.from({ length: parts }, (_, i) => ({
+        fill: colour(`--part-${parts - i}`),
         width: 0,
         points: { show: false },
         paths: uPlot.paths.bars?.({ size: [0.82], align: 1 }) ?? (() => null),
-      },
+      })),
     ],
   };
 }

@@ -110,11 +110,13 @@ const SYMPTOMS: Readonly<Record<string, string>> = {
   nack: 'refused by Envoy',
 };
 
-/** What a bucket has, in words: `3 events, 1 push, outage #112: …`. */
-export function wordsOf({ events, marks, outages }: LaneBucket): string {
+/** Parts of a bucket that are named. */
+const NAMED_MAX = 3;
+
+/** What a bucket has, in words: `3 events (2 Pod, 1 Receipt), 1 push, outage #112: …`. `names`: of its parts. */
+export function wordsOf({ events, parts: divided, marks, outages }: LaneBucket, names: readonly string[]): string {
   const { pushes, nacks, connects, disconnects, troubles, refusedObjects } = marks;
   const parts: readonly (readonly [number, string])[] = [
-    [events, 'events'],
     [pushes, 'pushes'],
     [nacks, 'refused by proxies'],
     [refusedObjects, 'objects refused'],
@@ -122,10 +124,18 @@ export function wordsOf({ events, marks, outages }: LaneBucket): string {
     [disconnects, 'gone'],
     [troubles, 'malformed or rejected'],
   ];
+  const named = divided
+    .map((count, i) => [count, names[i] ?? ''] as const)
+    .filter(([count]) => count > 0)
+    .sort(([a], [b]) => b - a)
+    .map(([count, name]) => `${grouped(count)} ${name}`);
+  const more = named.length > NAMED_MAX ? ' …' : '';
+  const divisions = named.length === 0 ? '' : ` (${named.slice(0, NAMED_MAX).join(', ')}${more})`;
   const counts = parts.filter(([count]) => count > 0).map(([count, name]) => `${grouped(count)} ${name}`);
-  const warnings = outages.map(({ seq, warnings: [first, ...more] }) => {
+  const warnings = outages.map(({ seq, warnings: [first, ...others] }) => {
     const what = first === undefined ? '' : `: ${SYMPTOMS[first.kind] ?? first.kind}, ${first.what}`;
-    return `outage #${seq}${what}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+    return `outage #${seq}${what}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   });
-  return [...counts, ...warnings].join(', ') || 'nothing';
+  const all = events === 0 ? [] : [`${grouped(events)} events${divisions}`];
+  return [...all, ...counts, ...warnings].join(', ') || 'nothing';
 }

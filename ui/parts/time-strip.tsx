@@ -7,12 +7,15 @@ import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { type KnownOutages, useOutages } from '../client/outages.ts';
 import { useAnswer } from '../client/use-answer.ts';
+import { splitNamed } from '../model/density-parts.ts';
+import { filterQuery } from '../model/filters.ts';
 import { toView } from '../model/location.ts';
 import { lastSeqIn, panned, parseSpan, type Span, seqAt, shareOf, zoomed } from '../model/strip.ts';
 import { clockTime, dateOf, duration } from '../model/time-text.ts';
 import { DensityChart } from './density-chart.tsx';
 import { useKeys } from './keys.ts';
 import { LANES_PX, type LaneBucket, Lanes, OUTAGES_PX, outageNear, withOutages, wordsOf } from './strip-lanes.tsx';
+import { StripLegend } from './strip-legend.tsx';
 import { useWidth } from './use-width.ts';
 
 /** Left of the plot: the names of the lanes. */
@@ -36,9 +39,11 @@ export function TimeStrip() {
   const by = place.params.by === 'seq' ? 'seq' : 'time';
   const shown = parseSpan(place.params.zoom) ?? whole;
   const buckets = Math.max(20, Math.min(400, Math.round(plot / BAR_PX_MIN / 20) * 20));
-  const url = urlOf('density', { by, buckets, from: shown.from, to: Math.min(shown.to, head.seq) });
+  const { split } = splitNamed(place.params.bars);
+  const range = { from: shown.from, to: Math.min(shown.to, head.seq) };
+  const url = urlOf('density', { by, buckets, ...range, split, ...filterQuery(place.params) });
   const { data: density } = useAnswer<Density>(plot === 0 ? undefined : url, true, isComplete);
-  const known = useOutages({ from: shown.from, to: Math.min(shown.to, head.seq) });
+  const known = useOutages(range);
   const show = (span: Span | undefined): void =>
     set({ zoom: span === undefined || covers(span, whole) ? undefined : `${span.from}-${span.to}` });
   const zoom = (factor: number, around = at): void => show(zoomed(shown, whole, around, factor));
@@ -72,6 +77,7 @@ export function TimeStrip() {
           />
         )}
       </div>
+      {density !== undefined && <StripLegend density={density} />}
     </section>
   );
 }
@@ -153,7 +159,7 @@ function Plot({ density, outages, width, left, moment, from, onZoom }: PlotProps
           <div class="strip-moment" style={{ left: `${moment * width}px` }} />
         )}
       </div>
-      {over !== undefined && <Hint buckets={lanes} share={over} />}
+      {over !== undefined && <Hint buckets={lanes} names={density.parts} share={over} />}
     </>
   );
 }
@@ -164,13 +170,19 @@ function Band({ start, end, width }: { readonly start: number; readonly end: num
   return <div class="strip-band" style={{ left: `${low * width}px`, width: `${(high - low) * width}px` }} />;
 }
 
+interface HintProps {
+  readonly buckets: readonly LaneBucket[];
+  readonly names: readonly string[];
+  readonly share: number;
+}
+
 /** What stands under the pointer, in words, beside the strip's title. */
-function Hint({ buckets, share }: { readonly buckets: readonly LaneBucket[]; readonly share: number }) {
+function Hint({ buckets, names, share }: HintProps) {
   const bucket = buckets[Math.min(buckets.length - 1, Math.max(0, Math.floor(share * buckets.length)))];
   if (bucket === undefined) return null;
   return (
     <div class={`strip-hint ${share > 0.5 ? 'left' : 'right'}`}>
-      {clockTime(bucket.fromTime)} {wordsOf(bucket)}
+      {clockTime(bucket.fromTime)} {wordsOf(bucket, names)}
     </div>
   );
 }

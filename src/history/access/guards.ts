@@ -3,7 +3,7 @@
 
 import type { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
-import type { Workload } from '../graph-nodes.ts';
+import type { Workload } from '../graph-workloads.ts';
 import { guardingOf } from '../sending.ts';
 import { type Gate, gateOf } from './ask.ts';
 import { type ListedPolicy, listPolicies, policyText } from './listed.ts';

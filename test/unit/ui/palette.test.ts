@@ -22,6 +22,7 @@ const SHAPES: readonly (readonly [string, string])[] = [
   ['accent', 'panel'],
   ['danger', 'panel'],
   ['warn', 'panel'],
+  ...[1, 2, 3, 4, 5, 6].map(part => [`part-${part}`, 'panel'] as const),
 ];
 
 type Palette = ReadonlyMap<string, string>;
@@ -30,7 +31,7 @@ function paletteOf(selector: string): Palette {
   const start = CSS.indexOf(`${selector} {`);
   const block = CSS.slice(start, CSS.indexOf('}', start));
   return new Map(
-    [...block.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)].map(([, name = '', colour = '']) => [name, colour]),
+    [...block.matchAll(/--([a-z0-9-]+): (#[0-9a-f]{6});/g)].map(([, name = '', colour = '']) => [name, colour]),
   );
 }
 
