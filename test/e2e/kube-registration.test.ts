@@ -2,13 +2,14 @@
 // certificate are signed by signers of the Kubernetes API, which a test plays.
 
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { connectCalls } from '../../src/adapters/kube/calls.ts';
 import type { JsonObject } from '../../src/core/base/json.ts';
+import { openJournal } from '../../src/journal/open.ts';
 import { TestClient } from '../identity/client.ts';
 import { type RequestOptions, signingRequest } from '../unit/identity/signing-request.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
@@ -31,6 +32,8 @@ const TRUST_BUNDLES = [
   '--runtime-config=certificates.k8s.io/v1beta1/clustertrustbundles=true',
 ];
 const WEB = 'spiffe://cluster.local/ns/shop/sa/web';
+/** As PEM has it, and in base64 at each of three alignments. */
+const PRIVATE_KEY = /PRIVATE KEY|UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW/;
 
 describe.runIf(binaries !== undefined)('a registration authority in a cluster', () => {
   let cluster: Cluster;
@@ -158,5 +161,19 @@ describe.runIf(binaries !== undefined)('a registration authority in a cluster', 
   it('records who got which certificate', async () => {
     const { said } = await Plane.run('identities', '--journal', join(folder, 'journal.db'), '-o', 'json');
     expect(said).toContain(WEB);
+  });
+
+  it('keeps and logs no token and no private key', async () => {
+    await plane.end();
+    const names = (await readdir(folder)).filter(name => name.startsWith('journal.db'));
+    const kept = await Promise.all(names.map(name => readFile(join(folder, name), 'latin1')));
+    const journal = await openJournal(join(folder, 'journal.db'), { readonly: true });
+    for await (const events of journal.read({ from: 1 })) kept.push(JSON.stringify(events));
+    await journal.close();
+    expect(kept.join('')).toContain('CertificateIssued');
+    for (const text of [...kept, plane.log]) {
+      expect(text.includes(token)).toBe(false);
+      expect(text).not.toMatch(PRIVATE_KEY);
+    }
   });
 });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signingRequest } from '../unit/identity/signing-request.ts';
 import { TestClient } from './client.ts';
+import { artefactsOf, expectNone } from './kept.ts';
 import { type TestPlane, testPlane } from './plane.ts';
 
 const GUIDE = join(import.meta.dirname, '../../docs/guides/identity.md');
@@ -71,5 +72,17 @@ describe.runIf(hasOpenssl())('a plugged-in corporate root, as the guide makes it
     const running = promisify(execFile)('openssl', [...connect, ...names, '-CAfile', file('root-cert.pem')]);
     running.child.stdin?.end();
     expect((await running).stdout).toContain('Verify return code: 0 (ok)');
+  });
+
+  it('keeps and shows neither the key of the intermediate nor that of a request, nor a token', async () => {
+    const token = plane.tokens.token('shop/bob');
+    const client = new TestClient({ port: port(), roots: plane.roots(), token });
+    const { pem, key } = await signingRequest();
+    expect(typeof (await client.sign(pem))).toBe('object');
+    client.close();
+    const requested = key.export({ format: 'pem', type: 'pkcs8' }) as string;
+    const artefacts = await artefactsOf(plane);
+    expectNone(artefacts, { keys: [readFileSync(file('ca-key.pem'), 'utf8'), requested], tokens: [token] });
+    expect(artefacts.get('events')).toContain('"kind":"CertificateIssued"');
   });
 });

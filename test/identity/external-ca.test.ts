@@ -2,7 +2,7 @@
 // of files, client certificates verify with the roots beside it, and this control plane signs nothing and says of no
 // root that it is the mesh's.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { signedServingCertificate } from '../../src/identity/serving.ts';
 import { testAuthority } from '../unit/identity/authority-of-tests.ts';
 import { signingRequest } from '../unit/identity/signing-request.ts';
 import { TestClient } from './client.ts';
+import { artefactsOf, expectNone } from './kept.ts';
 import { type TestPlane, testPlane, until } from './plane.ts';
 
 const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
@@ -75,5 +76,17 @@ describe('with an external certificate authority', { timeout: START_MS_MAX }, ()
     const { objects } = plane.plane.world.state;
     expect([...objects.TrustAnchors.values()].map(({ name }) => name)).toEqual(['istiod-serving']);
     expect(plane.roots()).toBe(authority.bundle.roots);
+  });
+
+  it('keeps and shows neither the keys of its files and clients nor tokens', async () => {
+    const { pem, key } = await signingRequest();
+    const { certChain } = await authority.sign(pem, [ALICE], 0);
+    const privateKey = key.export({ format: 'pem', type: 'pkcs8' }) as string;
+    const token = plane.tokens.token('a/alice');
+    await opened(client({ certificate: { chain: certChain[0]!, key: privateKey } }).stream());
+    await opened(client({ token }).stream());
+    const artefacts = await artefactsOf(plane, { own: ['tls.key', 'ca'] });
+    expectNone(artefacts, { keys: [readFileSync(file('tls.key'), 'utf8'), privateKey], tokens: [token] });
+    expect(artefacts.get('events')).toContain('"kind":"ProxyConnected"');
   });
 });

@@ -11,6 +11,7 @@ import { typeOf } from '../../src/xds/wire/registry.ts';
 import { type TestRoot, testRoot } from '../unit/identity/authority-of-tests.ts';
 import { signingRequest } from '../unit/identity/signing-request.ts';
 import { TestClient, type TestStream } from './client.ts';
+import { artefactsOf, expectNone } from './kept.ts';
 import { type TestPlane, testPlane, until } from './plane.ts';
 
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
@@ -28,6 +29,7 @@ describe('exchanging the root of the mesh', { timeout: 90_000 }, () => {
   let old: TestRoot;
   let young: TestRoot;
   const clients: TestClient[] = [];
+  const tokens: string[] = [];
 
   const plug = async (signer: TestRoot, roots: readonly TestRoot[]): Promise<void> => {
     const files = {
@@ -42,7 +44,9 @@ describe('exchanging the root of the mesh', { timeout: 90_000 }, () => {
     const port = plane.plane.ports.secureGrpc!;
     // Clients trust both roots, as with the mounted ConfigMap.
     const roots = `${old.certificate}${young.certificate}`;
-    const made = new TestClient({ port, roots, token: plane.tokens.token(`a/${account}`) });
+    const token = plane.tokens.token(`a/${account}`);
+    tokens.push(token);
+    const made = new TestClient({ port, roots, token });
     clients.push(made);
     return made;
   };
@@ -96,5 +100,11 @@ describe('exchanging the root of the mesh', { timeout: 90_000 }, () => {
     expect(stock.ended ?? agent.ended).toBeUndefined();
     stock.cancel();
     agent.cancel();
+  });
+
+  it('keeps and shows the key of neither root, nor tokens', async () => {
+    const artefacts = await artefactsOf(plane, { own: ['cacerts'] });
+    expectNone(artefacts, { keys: [old.key, young.key], tokens });
+    expect(artefacts.get('events')).toContain('"kind":"CertificateIssued"');
   });
 });
