@@ -182,7 +182,7 @@ function openKubeconfigs(settings: Settings, clock: Clock, log: Log): readonly A
   return [new KubeconfigFiles({ folder, cluster, systemNamespace, chance: chanceOf(clock), log })];
 }
 
-function chanceOf(clock: Clock): Chance {
+export function chanceOf(clock: Clock): Chance {
   return { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
 }
 

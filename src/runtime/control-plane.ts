@@ -36,6 +36,7 @@ import { LedAdapter } from './led-adapters.ts';
 import { type Log, scoped } from './log.ts';
 import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
+import { openInjectorFiles } from './open-injector-files.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRegistration } from './open-registration.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
@@ -120,16 +121,17 @@ async function start(
   closers.push(async () => webhooks.close());
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
   const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.adapters()];
-  const first = [...found, ...further()];
   const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry);
   const own = [...(prepared?.adapters ?? []), machines];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
   closers.push(() => journal.close());
+  const injectorFiles = () => openInjectorFiles(options, clock, scoped(log, 'webhooks'), world.state);
+  const first = [...found, ...further(), ...injectorFiles()];
   const replicated = await openReplica(options, {
     ...{ world, journal, clock, log: scoped(log, 'journal'), metrics },
     adapters: first,
-    again: async () => [...(await adaptersAgain()), ...further()],
+    again: async () => [...(await adaptersAgain()), ...further(), ...injectorFiles()],
   });
   const sourcesWorld = replicated?.writer ?? world;
   const adapters = [...(replicated?.adapters ?? first), ...own];

@@ -25,6 +25,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly httpsAddr?: Address;
   /** False: the webhook of injection is not served. */
   readonly injects?: boolean;
+  /** Folder that the injector's configuration may be mounted in; default: INJECT_FOLDER. */
+  readonly injectFolder?: string;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
   /** Whether the HTTP ports have the explorer; undefined: they have. */
