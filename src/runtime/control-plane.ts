@@ -120,7 +120,7 @@ async function start(
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
-  const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.adapters()];
+  const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.newAdapters()];
   const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry);
   const own = [...(prepared?.adapters ?? []), machines];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));

@@ -2,17 +2,17 @@
 // others. Only with an API server that is written to, because the counts become statuses there.
 
 import type { Adapter } from '../adapters/adapter.ts';
+import { type Count, type Counted, DistributionSource } from '../adapters/distribution/distribution-source.ts';
 import { type AcceptedParts, AcceptedPositions } from '../admin/accepted.ts';
 import { isObject, type Json } from '../core/base/json.ts';
 import type { AdapterOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
-import { type Count, type Counted, DistributionSource } from './distribution.ts';
 import type { Log } from './log.ts';
 import type { OpenedReplica } from './open-replica.ts';
 
 export interface OpenDistribution {
-  /** A new one each time; none where nothing is written. */
-  adapters(): readonly Adapter[];
+  /** None where nothing is written. A replica that leads again needs a new one: an adapter starts once. */
+  newAdapters(): readonly Adapter[];
   /** Once there are streams. */
   begin(parts: AcceptedParts, replicated: Pick<OpenedReplica, 'ask'> | undefined): void;
 }
@@ -29,7 +29,7 @@ export function openDistribution(
   const { after } = clock;
   const made = { settings, accepted, others, now: () => clock.now(), after, log };
   return {
-    adapters: () => (kube === undefined || writes === undefined ? [] : [new DistributionSource(made)]),
+    newAdapters: () => (kube === undefined || writes === undefined ? [] : [new DistributionSource(made)]),
     begin: (parts, replicated) => {
       positions = new AcceptedPositions(parts);
       replicas = replicated;

@@ -5,6 +5,7 @@ import { ServerCredentials } from '@grpc/grpc-js';
 import type { DebugParts } from '../admin/debug-parts.ts';
 import { explorer } from '../admin/explorer/mount.ts';
 import { type Admits, type HttpServer, type Mount, type Route, serveHttp } from '../admin/http.ts';
+import type { XdsServer } from '../xds/grpc/server.ts';
 import { type Log, scoped } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
@@ -40,10 +41,7 @@ export async function openPorts(
   const mount = explorerOf(options, failed, closers);
   const http = await openAtFlag('--httpAddr', options.httpAddr, open);
   const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
-  const { host, port } = options.grpcAddr;
-  const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
-  const listen = (): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
-  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
+  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, address => listenPlain(xds, address));
   const ports = { grpc, http: http.port, monitoring: monitoring.port };
   const secure = options.identity?.secureGrpcAddr;
   if (identity === undefined || secure === undefined) return ports;
@@ -64,6 +62,18 @@ export async function openPorts(
   );
   closers.push(() => webhooks.close(options.shutdownMs));
   return { ...withSecure, https: webhooks.port };
+}
+
+/** Without a host on both families, as the other ports are, or on IPv4 alone where the machine has no IPv6. */
+async function listenPlain(xds: XdsServer, { host, port }: Address): Promise<number> {
+  const at = (bind: string): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  if (host !== '') return at(host.includes(':') ? `[${host}]` : host);
+  try {
+    return await at('[::]');
+  } catch (error) {
+    if (/EADDRINUSE|EACCES/.test(error instanceof Error ? error.message : '')) throw error;
+    return at('0.0.0.0');
+  }
 }
 
 /** It opens the journal for itself, once somebody looks. */

@@ -17,6 +17,12 @@ import type { EntryName, EntryParts } from '../../core/registration/registration
 
 const NETWORKING_API = 'networking.istio.io/v1';
 
+/**
+ * `waiting`: connected, and not registered, because its group is gone or another process has it; `connected`; `left`:
+ * it may come back within the grace period; `expired`: its WorkloadEntry is to go.
+ */
+export type Phase = 'waiting' | 'connected' | 'left' | 'expired';
+
 /** Times in milliseconds since the epoch. */
 export interface Machine {
   readonly entry: EntryName;
@@ -25,11 +31,10 @@ export interface Machine {
   proxy?: ProxyRecord | undefined;
   /** What its WorkloadEntry is made of; undefined: it has one already, or its group is gone. */
   parts: EntryParts | undefined;
-  isRegistered: boolean;
+  phase: Phase;
   readonly since: number;
   connectedAt: number | undefined;
   disconnectedAt?: number | undefined;
-  expired: boolean;
   health?: Health | undefined;
   judged: JsonObject;
   timer?: { cancel(): void } | undefined;
@@ -41,11 +46,8 @@ export interface Health {
   readonly at: number;
 }
 
-export function newMachine(entry: EntryName, since: number): Machine {
-  return {
-    ...{ entry, since, connections: new Set(), parts: undefined },
-    ...{ isRegistered: true, connectedAt: undefined, expired: false, judged: {} },
-  };
+export function newMachine(entry: EntryName, since: number, phase: Phase): Machine {
+  return { entry, since, phase, connections: new Set(), parts: undefined, connectedAt: undefined, judged: {} };
 }
 
 /** `isWritten`: an API server keeps the WorkloadEntries. */
@@ -61,7 +63,7 @@ export function refOf({ namespace, name }: EntryName, isWritten: boolean): Objec
 }
 
 function registrationOf(machine: Machine, controller: string): RawObject {
-  const { entry, parts, connectedAt, disconnectedAt, expired, health, judged } = machine;
+  const { entry, parts, connectedAt, disconnectedAt, phase, health, judged } = machine;
   const { namespace, name, group } = entry;
   return {
     apiVersion: REGISTRATION_API,
@@ -71,7 +73,7 @@ function registrationOf(machine: Machine, controller: string): RawObject {
       controller,
       connectedAt: timeText(connectedAt),
       disconnectedAt: timeText(disconnectedAt),
-      expired,
+      expired: phase === 'expired',
       entry: parts === undefined ? (group === '' ? {} : { spec: {} }) : created(parts),
       judged,
       ...(health === undefined ? {} : { health: { ...health, at: timeText(health.at) } }),
@@ -130,7 +132,8 @@ export function recoveredMachine(object: RawObject, now: number): Machine | unde
   const { namespace, name } = metadata;
   const group = annotations[REGISTRATION_GROUP];
   if (typeof namespace !== 'string' || typeof name !== 'string' || group === undefined) return undefined;
-  const machine = newMachine({ namespace, name, group }, parseTimestamp(String(metadata.creationTimestamp)) ?? now);
+  const since = parseTimestamp(String(metadata.creationTimestamp)) ?? now;
+  const machine = newMachine({ namespace, name, group }, since, 'left');
   machine.parts = { labels: texts(metadata.labels), annotations, owner: { name: group, uid: '' }, spec };
   machine.connectedAt = now;
   machine.disconnectedAt = now;

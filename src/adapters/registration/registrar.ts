@@ -77,7 +77,7 @@ export class Registrar implements Adapter {
     if (!isWritten) this.#recover();
     await this.#submissions.open(sink, async () => {
       const facts = [...this.#machines.values()]
-        .filter(({ isRegistered }) => isRegistered)
+        .filter(({ phase }) => phase !== 'waiting')
         .map(machine => factOf(machine, controller, isWritten));
       await sink.relistKinds(['WorkloadEntry', 'WorkloadRegistration'], facts);
     });
@@ -111,7 +111,7 @@ export class Registrar implements Adapter {
       return;
     }
     const now = this.#options.clock.now();
-    const machine = known ?? newMachine(entry, now);
+    const machine = known ?? newMachine(entry, now, 'connected');
     this.#machines.set(key, machine);
     this.#byConnection.set(connection, machine);
     machine.connections.add(connection);
@@ -128,11 +128,12 @@ export class Registrar implements Adapter {
     this.#byConnection.delete(connection);
     machine?.connections.delete(connection);
     if (machine === undefined || machine.connections.size > 0) return;
-    if (!machine.isRegistered) {
+    if (machine.phase === 'waiting') {
       this.#machines.delete(keyOf(machine));
       return;
     }
     const { clock, graceMs, observe } = this.#options;
+    machine.phase = 'left';
     machine.disconnectedAt = clock.now();
     this.#say(machine);
     observe?.('unregister');
@@ -146,7 +147,7 @@ export class Registrar implements Adapter {
     const said = healthy ? '' : message.slice(0, HEALTH_CHARS_MAX);
     if (machine.health?.healthy === healthy && machine.health.message === said) return;
     machine.health = { healthy, message: said, at: this.#options.clock.now() };
-    if (machine.isRegistered) this.#say(machine);
+    if (machine.phase !== 'waiting') this.#say(machine);
   }
 
   /** Health of a WorkloadEntry that was not registered is written where the API server has it. */
@@ -162,21 +163,20 @@ export class Registrar implements Adapter {
     if (group !== undefined && proxy !== undefined) machine.parts ??= entryFromGroup(group, proxy);
     machine.connectedAt = now;
     machine.disconnectedAt = undefined;
-    machine.expired = false;
-    machine.isRegistered = true;
+    machine.phase = 'connected';
     this.#say(machine);
   }
 
   #follow(machine: Machine, state: State): void {
-    const { entry, connectedAt = 0, expired, isRegistered } = machine;
+    const { entry, connectedAt = 0, phase } = machine;
     const found = entryInForce(state, entry);
     const isGroupGone = entry.group !== '' && groupOf(state, entry) === undefined;
-    if (!isRegistered) {
+    if (phase === 'waiting') {
       const { proxy } = machine;
       const isBack = !isGroupGone && entry.group !== '' && proxy !== undefined;
       if (isBack && whyNotRegistered(state, proxy) === undefined)
         this.#register(machine, state, this.#options.clock.now());
-    } else if (expired) {
+    } else if (phase === 'expired') {
       const isDone = entry.group === '' ? found === undefined || !hasHealth(found) : found === undefined;
       if (isDone) this.#withdraw(machine);
     } else if (isGroupGone || (entry.group === '' && found === undefined)) {
@@ -194,21 +194,21 @@ export class Registrar implements Adapter {
   /** Its facts go; a machine that is still connected is remembered, in case its group comes back. */
   #withdraw(machine: Machine): void {
     machine.timer?.cancel();
-    machine.isRegistered = false;
+    machine.phase = 'waiting';
     machine.parts = undefined;
     if (machine.connections.size === 0) this.#machines.delete(keyOf(machine));
     this.#submissions.submit([{ kind: 'Delete', ref: refOf(machine.entry, this.#options.isWritten) }]);
   }
 
   #expire(machine: Machine): void {
-    if (machine.connections.size > 0 || !machine.isRegistered) return;
+    if (machine.phase !== 'left') return;
     const { isWritten, controller, observe } = this.#options;
     observe?.('deletes');
     if (!isWritten) {
       this.#withdraw(machine);
       return;
     }
-    machine.expired = true;
+    machine.phase = 'expired';
     machine.judged = { [WORKLOAD_CONTROLLER]: controller, [CONNECTED_AT]: null };
     this.#say(machine);
     if (this.#state !== undefined) this.#follow(machine, this.#state);
@@ -246,8 +246,8 @@ export class Registrar implements Adapter {
       const { namespace, name, annotations } = entry;
       if (this.#machines.has(configKey(namespace, name)) || !this.#isStale(entry)) continue;
       if (++swept > SWEPT_MAX) return;
-      const machine = newMachine({ namespace, name, group: annotations[REGISTRATION_GROUP] ?? '' }, 0);
-      machine.expired = true;
+      const group = annotations[REGISTRATION_GROUP] ?? '';
+      const machine = newMachine({ namespace, name, group }, 0, 'expired');
       machine.judged = Object.fromEntries(
         [WORKLOAD_CONTROLLER, CONNECTED_AT, DISCONNECTED_AT].map(key => [key, annotations[key] ?? null]),
       );

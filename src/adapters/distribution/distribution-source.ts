@@ -7,21 +7,21 @@
 // allows; a status that is written changes no generation and therefore starts no count.
 // Source: Istio pilot/pkg/status/distribution/reporter.go.
 
-import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapters/adapter.ts';
-import { Submissions } from '../adapters/kit/submissions.ts';
-import type { Fact } from '../core/event.ts';
+import type { Fact } from '../../core/event.ts';
 import {
   type ConfigDistributionData,
   DISTRIBUTION_API,
   distributionName,
   distributionObject,
-} from '../core/kinds/periplus/config-distribution.ts';
-import { featureOf } from '../core/mesh/features.ts';
-import type { Settings } from '../core/mesh/settings.ts';
-import type { KindName } from '../core/model/kind.ts';
-import { generationOf, kubernetesKey, type Obj, type ObjectRecord } from '../core/model/object.ts';
-import type { State } from '../core/state.ts';
-import { distributedKinds } from '../core/wishes/distribution.ts';
+} from '../../core/kinds/periplus/config-distribution.ts';
+import { featureOf } from '../../core/mesh/features.ts';
+import type { Settings } from '../../core/mesh/settings.ts';
+import type { KindName } from '../../core/model/kind.ts';
+import { generationOf, kubernetesKey, type Obj, type ObjectRecord } from '../../core/model/object.ts';
+import type { State } from '../../core/state.ts';
+import { distributedKinds } from '../../core/wishes/distribution.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { Submissions } from '../kit/submissions.ts';
 
 /** After every proxy has accepted an object, it is counted so long for proxies that connect. */
 export const SETTLE_MS = 60_000;
