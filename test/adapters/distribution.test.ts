@@ -2,11 +2,15 @@
 // in memory. What proxies have accepted is a list of positions that the tests set.
 
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type DistributionOptions,
+  DistributionSource,
+  SETTLE_MS,
+} from '../../src/adapters/distribution/distribution-source.ts';
 import type { JsonObject } from '../../src/core/base/json.ts';
 import type { RawObject } from '../../src/core/event.ts';
 import { defaultSettings } from '../../src/core/mesh/settings.ts';
 import { distributionObserves, distributionWishes } from '../../src/core/wishes/distribution.ts';
-import { type DistributionOptions, DistributionSource, SETTLE_MS } from '../../src/adapters/distribution/distribution-source.ts';
 import { CLUSTER, type Plane, plane, type Rig, rig } from './write-rig.ts';
 
 const MINUTE = 60_000;
