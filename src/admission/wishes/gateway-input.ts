@@ -65,7 +65,7 @@ export function gatewayInput(reader: Reader, gateway: Gateway, info: ClassInfo, 
       ProxyUID: ids.uid,
       ProxyGID: ids.gid,
       CompliancePolicy: reader.feature('COMPLIANCE_POLICY'),
-      InfrastructureLabels: new TextMapView(infrastructureLabels(reader, gateway, info, values)),
+      InfrastructureLabels: new TextMapView(infrastructureLabels(reader, gateway, values)),
       InfrastructureAnnotations: new TextMapView(infrastructure(reader, annotations, spec.infrastructure?.annotations)),
       GatewayNameLabel: NAME_LABEL,
       IsEastWestGateway: info.role === 'eastWest',
@@ -102,17 +102,14 @@ function infrastructure(reader: Reader, own: Texts, asked: Texts | undefined): T
   return reader.feature('PILOT_ENABLE_GATEWAY_API_COPY_LABELS_ANNOTATIONS') ? own : {};
 }
 
-function infrastructureLabels(
-  reader: Reader,
-  { labels, spec }: Gateway,
-  { role }: ClassInfo,
-  values: JsonObject,
-): Texts {
+function infrastructureLabels(reader: Reader, { labels, spec }: Gateway, values: JsonObject): Texts {
   const asked = infrastructure(reader, labels, spec.infrastructure?.labels);
+  // By the name of the class, whatever its controller, as in istiod.
+  const isOfWaypoint = /waypoint|east-west/.test(spec.gatewayClassName);
   const waypoints = reader.feature('PILOT_ENABLE_AMBIENT') && reader.feature('PILOT_ENABLE_AMBIENT_WAYPOINTS');
-  const isPlain = role === 'gateway' && labels[DATAPLANE_MODE] === undefined && asked[DATAPLANE_MODE] === undefined;
+  const isPlain = !isOfWaypoint && labels[DATAPLANE_MODE] === undefined && asked[DATAPLANE_MODE] === undefined;
   const network = textAt(values, 'global', 'network');
-  const needsNetwork = role !== 'gateway' && labels[NETWORK_LABEL] === undefined && network !== '';
+  const needsNetwork = isOfWaypoint && labels[NETWORK_LABEL] === undefined && network !== '';
   return {
     ...asked,
     ...(waypoints && isPlain ? { [DATAPLANE_MODE]: 'none' } : {}),

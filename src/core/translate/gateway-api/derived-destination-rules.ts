@@ -47,15 +47,18 @@ function ruleOf(reader: Reader, entries: readonly Given[]): Obj<'DestinationRule
   const { target, host } = entries[0]!;
   const policy: { -readonly [K in keyof TrafficPolicy]: TrafficPolicy[K] } = {};
   const byPort = new Map<number, TrafficPolicy_PortTrafficPolicy>();
-  for (const { section, parts } of entries) {
-    if (section === '') {
+  const sources = new Set<string>();
+  for (const { section, parts, source } of entries) {
+    if (section !== '') {
+      const number = target.ports.find(({ name }) => name === section)?.number ?? 0;
+      if (!byPort.has(number)) byPort.set(number, { port: { number }, tls: parts.tls });
+    } else if (isGiven(policy, parts)) continue;
+    else {
       policy.tls ??= parts.tls;
       policy.loadBalancer ??= parts.loadBalancer;
       policy.retryBudget ??= parts.retryBudget;
-      continue;
     }
-    const number = target.ports.find(({ name }) => name === section)?.number ?? 0;
-    if (!byPort.has(number)) byPort.set(number, { port: { number }, tls: parts.tls });
+    sources.add(source);
   }
   const levels = [...byPort].sort(([a], [b]) => a - b).map(([, level]) => level);
   if (levels.length > 0) policy.portLevelSettings = levels;
@@ -64,7 +67,13 @@ function ruleOf(reader: Reader, entries: readonly Given[]): Obj<'DestinationRule
     namespace: target.namespace,
     name: `${target.name}~${part}${OF_GATEWAY_API}`,
     creationTime: 0,
-    annotations: { [PARENTS]: [...new Set(entries.map(({ source }) => source))].join(',') },
+    annotations: { [PARENTS]: [...sources].join(',') },
   };
   return derivedObject(reader, 'DestinationRule', meta, { host, trafficPolicy: policy });
+}
+
+/** An older policy of the kind has the target: of the younger one nothing counts, its retry budget neither. */
+function isGiven(policy: TrafficPolicy, { tls, loadBalancer }: PolicyEntry['parts']): boolean {
+  if (tls !== undefined && policy.tls !== undefined) return true;
+  return loadBalancer !== undefined && policy.loadBalancer !== undefined;
 }

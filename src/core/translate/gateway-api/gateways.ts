@@ -63,7 +63,6 @@ export const translatedListenerSet: Query<string, TranslatedListenerSet | undefi
     const set = ofRevision(reader, reader.object('ListenerSet', key));
     if (set === undefined || !isGateway(set.spec.parentRef)) return undefined;
     const parentNamespace = set.spec.parentRef.namespace || set.namespace;
-    if (reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE') && parentNamespace !== set.namespace) return undefined;
     const gateway = configKey(parentNamespace, set.spec.parentRef.name);
     const parent = reader.get(translatedGateway, gateway);
     const object = reader.object('KubernetesGateway', gateway);
@@ -134,5 +133,5 @@ function allows(reader: Reader, { namespace: own, spec }: Obj<'KubernetesGateway
 
 function accountOf(reader: Reader, gateway: Obj<'KubernetesGateway'>, info: ClassInfo): string {
   if (!isManaged(reader, gateway.spec)) return '';
-  return gateway.annotations[SERVICE_ACCOUNT_OVERRIDE] ?? defaultName(gateway, info);
+  return gateway.annotations[SERVICE_ACCOUNT_OVERRIDE] || defaultName(gateway, info);
 }

@@ -19,7 +19,7 @@ const namespaceLabels: Query<'', readonly NamespaceLabels[]> = {
   run: reader =>
     reader
       .objects('Namespace', `${reader.setting('clusterId')}/`)
-      .map(({ name, labels }) => ({ name, labels: { [NAME_LABEL]: name, ...labels } })),
+      .map(({ name, labels }) => ({ name, labels: { ...labels, [NAME_LABEL]: name } })),
 };
 
 /** By name, ascending. */

@@ -48,7 +48,7 @@ export function translateListener(reader: Reader, place: ListenerPlace, written:
   const { owner, role, gatewayTls } = place;
   const listener = { ...written, port: portOf(written) };
   const tls = listenerTls(reader, owner, listener, gatewayTls);
-  const refused = portError(listener) ?? protocolError(reader, role, listener.protocol);
+  const refused = protocolError(reader, role, listener.protocol) ?? portError(listener);
   const { kinds, complete } = supportedKinds(listener);
   const hosts = hostsOf(reader, owner.namespace, listener);
   const valid = tls.error === undefined && refused === undefined;

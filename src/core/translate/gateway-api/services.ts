@@ -36,7 +36,7 @@ export function servicesOf(reader: Reader, gateway: Obj<'KubernetesGateway'>, in
   const domain = reader.setting('domainSuffix');
   const { namespace, annotations, spec } = gateway;
   if (isManaged(reader, spec)) {
-    const name = annotations[NAME_OVERRIDE] ?? defaultName(gateway, info);
+    const name = annotations[NAME_OVERRIDE] || defaultName(gateway, info);
     return { hosts: [kubernetesHost(name, namespace, domain)], error: undefined };
   }
   const addresses = spec.addresses ?? [];

@@ -135,8 +135,9 @@ function ruleOf(
 function portOf(reader: Reader, namespace: string, backend: IngressBackend | undefined): number | undefined {
   const { name, port } = backend?.service ?? {};
   if (port?.number) return port.number;
-  if (name === undefined || !port?.name) return undefined;
-  return reader.get(portsOfService, configKey(namespace, name)).find(one => one.name === port.name)?.number;
+  if (name === undefined) return undefined;
+  const wanted = port?.name ?? '';
+  return reader.get(portsOfService, configKey(namespace, name)).find(one => one.name === wanted)?.number;
 }
 
 const portsOfService: Query<string, readonly { readonly name: string; readonly number: number }[]> = {

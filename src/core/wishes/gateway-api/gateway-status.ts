@@ -127,7 +127,7 @@ function refusedStatus(reader: Reader, obj: Obj, refused: ConfigError): Wish | u
     condition('Accepted', refused, '', ''),
     condition('Programmed', refused, '', ''),
   ]);
-  return statusWish(reader, obj, { conditions }, { of: 'conditions' });
+  return statusWish(reader, obj, { conditions, listeners: null }, { of: 'conditions' });
 }
 
 function remoteStatus(reader: Reader, obj: Obj<'KubernetesGateway'>): Wish | undefined {

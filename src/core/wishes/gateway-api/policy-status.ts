@@ -95,6 +95,12 @@ interface Routed {
   }[];
 }
 
+/** `group/kind` of backends that a policy can be for. */
+const BACKEND_KINDS: Readonly<Record<string, string>> = {
+  '/Service': 'Service',
+  'networking.istio.io/ServiceEntry': 'ServiceEntry',
+};
+
 /** `Service/namespace/name` → `namespace/name` of Gateways, whether ours, there, or attached to. */
 const allBackends: Query<'', ReadonlyMap<string, readonly string[]>> = {
   name: 'wishes/gatewaysOfAllBackends',
@@ -108,7 +114,9 @@ const allBackends: Query<'', ReadonlyMap<string, readonly string[]>> = {
           .filter(ref => ref.group === GATEWAY_API && ref.kind === 'Gateway')
           .map(ref => configKey(ref.namespace ?? namespace, ref.name));
         for (const ref of rules.flatMap(({ backendRefs = [] }) => backendRefs)) {
-          const key = `${ref.kind}/${configKey(ref.namespace ?? namespace, ref.name)}`;
+          const kind = BACKEND_KINDS[`${ref.group}/${ref.kind}`];
+          if (kind === undefined) continue;
+          const key = `${kind}/${configKey(ref.namespace ?? namespace, ref.name)}`;
           found.set(key, new Set([...(found.get(key) ?? []), ...gateways]));
         }
       }

@@ -111,10 +111,10 @@ function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: 
   }
   const uri = rewrite.uri ?? '';
   if (uri === '') return {};
-  const prefix = match.pathSeparatedPrefix ?? match.prefix ?? '';
   // Replacing a path-separated prefix by `/` would double the slash of what follows.
   if (gatewaySemantics && uri === '/') {
-    return { regexRewrite: { pattern: { regex: `^${quoteRegex(prefix)}(/?)(.*)` }, substitution: '/\\2' } };
+    const prefix = quoteRegex(match.pathSeparatedPrefix ?? '');
+    return { regexRewrite: { pattern: { regex: `^${prefix}(/?)(.*)` }, substitution: '/\\2' } };
   }
   return { prefixRewrite: uri };
 }
