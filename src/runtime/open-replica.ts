@@ -7,6 +7,7 @@ import type { Metrics } from '../admin/metrics.ts';
 import { answerReplica, askReplicas, type ReplicaView, replicaRoutes } from '../admin/replica-pages.ts';
 import { type Json, jsonEqual } from '../core/base/json.ts';
 import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
+import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 import { AFTER_LOSS } from '../replicas/mirror.ts';
 import { NatsLink } from '../replicas/nats/connection.ts';
@@ -15,6 +16,7 @@ import { NatsLease } from '../replicas/nats/lease.ts';
 import { NatsPeers } from '../replicas/nats/peer-channel.ts';
 import { CATCH_UP_MS_MAX, Peers } from '../replicas/peers.ts';
 import { Replica } from '../replicas/replica.ts';
+import { isLocalSource } from '../replicas/which-log.ts';
 import type { Clock } from './clock.ts';
 import { LedAdapters } from './led-adapters.ts';
 import type { Log } from './log.ts';
@@ -69,6 +71,7 @@ export async function openReplica(
 ): Promise<OpenedReplica | undefined> {
   if (given === undefined) return undefined;
   const { world, journal, clock, log: say } = parts;
+  refuseForeign(journal.path, world.state);
   const { address, id, streamReplicas: replicas } = given;
   const { mesh } = address;
   const link = linkOf(given, say);
@@ -131,6 +134,18 @@ export async function openReplica(
       await link.close();
     },
   };
+}
+
+/** Objects that no log gave would be in force at this replica alone. */
+function refuseForeign(path: string, { worldLog, records }: State): void {
+  if (worldLog !== undefined) return;
+  for (const { source } of records.values()) {
+    if (isLocalSource(source)) continue;
+    throw new StartFault(
+      `--journal-mirror: ${path} has objects of ${source} that are of no log: it is the journal of a single process; ` +
+        'carry it into the log with `periplus journal move`, and name a file that is not there',
+    );
+  }
 }
 
 function linkOf(given: ReplicaSettings, say: Log): NatsLink {
