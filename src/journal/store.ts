@@ -4,6 +4,7 @@
 
 import { JournalFault } from './fault.ts';
 import type { SnapshotInfo, StoredEvent } from './journal.ts';
+import { isJsonText } from './json-text.ts';
 
 /** Events deleted in one transaction. */
 export const TRIM_EVENTS_MAX = 2_000;
@@ -35,17 +36,8 @@ export interface Group {
 /** The seq of the first row whose body is no JSON; undefined: there is none, or the bodies were written from values. */
 export function unreadableRow({ rows, firstSeq, unparsed }: Group): number | undefined {
   if (unparsed !== true) return undefined;
-  const found = rows.findIndex(([, , , body]) => !isJson(body));
+  const found = rows.findIndex(([, , , body]) => !isJsonText(body));
   return found < 0 ? undefined : firstSeq + found;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function unreadable(path: string, seq: number): JournalFault {

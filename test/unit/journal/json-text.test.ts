@@ -1,0 +1,102 @@
+// Whether a text is JSON: the answer of JSON.parse for every text.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isJsonText } from '../../../src/journal/json-text.ts';
+import { parameters } from '../../property/seed.ts';
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One character of a text replaced, inserted or removed. */
+const damaged = fc
+  .tuple(
+    fc.oneof(
+      fc.json(),
+      fc.json({ stringUnit: 'binary' }).map(text => JSON.stringify(JSON.parse(text), undefined, 1)),
+    ),
+    fc.nat(),
+    fc.constantFrom(...'{}[]":,\\/ \t\n\r\u0000\u0001\u2028u0e-+.1tfn\ud800é'),
+    fc.constantFrom('keep', 'replace', 'insert', 'remove'),
+  )
+  .map(([text, place, character, how]) => {
+    const at = place % (text.length + 1);
+    if (how === 'keep') return text;
+    return text.slice(0, at) + (how === 'remove' ? '' : character) + text.slice(how === 'insert' ? at : at + 1);
+  });
+
+describe('a text', () => {
+  it('is JSON exactly if JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(damaged, text => {
+        expect(isJsonText(text)).toBe(parses(text));
+      }),
+      parameters(2_000),
+    );
+  });
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      '1',
+      '-0',
+      '01',
+      '1.',
+      '.1',
+      '1e5',
+      '1e',
+      '-',
+      '+1',
+      'NaN',
+      'true',
+      'tru',
+      'nullx',
+      '"',
+      '"\\"',
+      '"\\u12"',
+    ],
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      '[]',
+      '{}',
+      '[1,]',
+      '[,1]',
+      '{"a"}',
+      '{"a":}',
+      '{"a":1,}',
+      '{a:1}',
+      '[1 2]',
+      '[1}',
+      '{"a":1]',
+    ],
+    ...[
+      '[]]',
+      '1 1',
+      ' [ 1 , { "a" : [ ] } ] ',
+      '\u00a01',
+      '"\u0009"',
+      '"\\x"',
+      '"\u2028"',
+      '{"a":{"b":[[{}]]}}',
+      '\ufeff1',
+    ],
+  ])('is JSON exactly if JSON.parse reads it: %j', text => {
+    expect(isJsonText(text)).toBe(parses(text));
+  });
+
+  it('may be nested as deeply as it is long', () => {
+    const depth = 200_000;
+    expect(isJsonText('['.repeat(depth) + ']'.repeat(depth))).toBe(true);
+    expect(isJsonText('['.repeat(depth))).toBe(false);
+  });
+});
