@@ -2,10 +2,11 @@
 //
 // Go's benchmark (pilot/pkg/xds/bench_test.go) calls the generator of one type again and again in one process: building the messages and packing
 // them into Anys is in its loop; hashes of resources, responses and sessions are not. The xDS cache is off. Before the clock starts it makes the
-// push context (services, accounts and rules resolved and indexed, mTLS modes of namespaces), the proxy with its labels and its ProxyConfig, its
-// scope, its merged Gateways and its service targets; for routes it also finds out their names. From the first round on it keeps which metrics and
-// access logs the proxy has (Telemetries, AccessLogBuilder). Its figure is the mean by the clock of hundreds of rounds of compiled code; the
-// collector works beside it.
+// push context (services, accounts and rules resolved and indexed, EnvoyFilters decoded, mTLS modes of namespaces), the
+// proxy with its labels and its ProxyConfig, its scope, its merged Gateways and its service targets; for routes it also
+// finds out their names. From the first round on it keeps which metrics and access logs the proxy has (Telemetries,
+// AccessLogBuilder). Its figure is the mean by the clock of hundreds of rounds of compiled code; the collector works
+// beside it.
 // `from scratch` is the same here. Every row has a process of its own, compiled as the build does, warmed by hundreds of rounds of it. Before
 // each round everything that is not in `context` is forgotten; every query, generator and encoding after that is done anew and timed, and so is
 // the hash of each resource. `nothing kept` times the context too. See warmMean for the clock.
@@ -18,6 +19,7 @@ import type { Query } from '../src/core/query/reader.ts';
 import { serviceAccounts } from '../src/core/registry/endpoints.ts';
 import { proxyLabels, serviceTargets } from '../src/core/registry/workload.ts';
 import { mergedGateway } from '../src/core/select/gateway/gateways.ts';
+import { proxyPatches } from '../src/core/select/patch/proxy-patches.ts';
 import { namespaceMtlsMode } from '../src/core/select/policy/peer-authentication.ts';
 import { gatewayTopology, proxyHeaders, proxyTracing } from '../src/core/select/proxy/proxy-config.ts';
 import { scopeRules } from '../src/core/select/scope/destination-rules.ts';
@@ -154,6 +156,7 @@ const context: Query<'', number> = {
     reader.get(namespaceMtlsMode, reader.facet('namespace'));
     for (const derivation of [proxyTracing, proxyHeaders, gatewayTopology]) reader.derived(derivation);
     reader.derived(proxyLabels);
+    reader.get(proxyPatches, '');
     for (const traffic of TRAFFIC[reader.facet('type')] ?? []) {
       reader.get(stats, traffic);
       reader.get(accessLogsOf, traffic);
