@@ -1,6 +1,7 @@
 // Notices that this replica's state is not what the log says: a bit that flipped in memory, or a mistake that one
 // replica made. At each check point (an entry without facts) every replica takes the digest of its world, and beats
-// carry it to the others.
+// carry it to the others. This decides; what withdrawing and coming back do to proxies, journal and leadership is the
+// runtime's (runtime/replica-integrity.ts).
 //
 // Invariant: a replica that a majority contradicts serves no proxy until its mirror, folded again, gives what the
 // majority has. Without a majority each replica folds its mirror again beside serving, and only one whose state differs
