@@ -77,6 +77,8 @@ export class Engine {
   readonly typeUrls: readonly string[];
   /** By `sourceKey`. */
   readonly #sources: ReadonlyMap<string, ServedType>;
+  /** Type URL → its row for clients that name no generator, which nearly all are: no key is built for each question. */
+  readonly #usual: ReadonlyMap<string, ServedType | undefined>;
   readonly #views = new WeakMap<NodeFacets, ProxyViews>();
   readonly #sets = new SetBook();
   readonly #lists = new ListIds();
@@ -88,6 +90,7 @@ export class Engine {
       sources.map(source => [sourceKey(source.url, source.generator ?? ''), sourceOf(source, this.#lists)] as const),
     );
     this.typeUrls = [...new Set(sources.map(({ url }) => url))].filter(url => url !== '');
+    this.#usual = new Map(this.typeUrls.map(url => [url, findSource(this.#sources, url, '')]));
   }
 
   /** The resources of the subscription; undefined: the type cannot be served. Identical while nothing in it changed. */
@@ -191,7 +194,9 @@ export class Engine {
   }
 
   #sourceFor({ metadata }: ProxyRecord, typeUrl: string): ServedType | undefined {
-    return findSource(this.#sources, typeUrl, metadataText(metadata, 'GENERATOR'));
+    const generator = metadataText(metadata, 'GENERATOR');
+    const usual = generator === '' ? this.#usual.get(typeUrl) : undefined;
+    return usual ?? findSource(this.#sources, typeUrl, generator);
   }
 
   #stands(known: TypeView, config: State, proxy: ProxyRecord): boolean {
