@@ -17,7 +17,15 @@ import {
 } from '../../proto/types.gen.ts';
 import { compliant } from '../common/compliance.ts';
 import { orNone } from '../common/or-none.ts';
-import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret, FILE_SDS_CLUSTER } from '../common/sds.ts';
+import {
+  AGENT_SDS_CLUSTER,
+  clusterSecret,
+  credentialSecret,
+  FILE_SDS_CLUSTER,
+  ROOT_SECRET,
+  WORKLOAD_SECRET,
+  workloadSecret,
+} from '../common/sds.ts';
 import { quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
 
 export const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
@@ -127,29 +135,40 @@ function filesOf(tls: ServerTLSSettings): readonly CertificateFiles[] {
   return listed.map(files => ({ chain: files.serverCertificate ?? '', key: files.privateKey ?? '' }));
 }
 
+/** Without an agent, files that are not named are a secret that is never served: the port's other servers go on. */
 function fileContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsContext {
   const { tls, agent } = inputs;
   const ca = tls.caCertificates ?? (tls.tlsCertificates ?? []).map(files => files.caCertificates).find(file => file);
   const base = validation(tls);
+  const files = filesOf(tls);
   if (!agent) {
+    const validationContext = validates ? { ...base, trustedCa: { filename: ca } } : undefined;
+    if (!files.every(isNamed)) return { tlsCertificateSdsSecretConfigs: [NEVER_SERVED], validationContext };
     return {
-      tlsCertificates: filesOf(tls).map(({ chain, key }) => ({
+      tlsCertificates: files.map(({ chain, key }) => ({
         certificateChain: { filename: chain },
         privateKey: { filename: key },
       })),
-      validationContext: validates ? { ...base, trustedCa: { filename: ca } } : undefined,
+      validationContext,
     };
   }
   const source = inputs.fileSource ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
+  const root = ca ? clusterSecret(`file-root:${ca}`, source) : workloadSecret(ROOT_SECRET, false);
   return {
-    tlsCertificateSdsSecretConfigs: filesOf(tls).map(({ chain, key }) =>
-      clusterSecret(`file-cert:${chain}~${key}`, source),
+    tlsCertificateSdsSecretConfigs: files.map(one =>
+      isNamed(one)
+        ? clusterSecret(`file-cert:${one.chain}~${one.key}`, source)
+        : workloadSecret(WORKLOAD_SECRET, false),
     ),
     combinedValidationContext: validates
-      ? {
-          defaultValidationContext: base,
-          validationContextSdsSecretConfig: clusterSecret(`file-root:${ca ?? ''}`, source),
-        }
+      ? { defaultValidationContext: base, validationContextSdsSecretConfig: root }
       : undefined,
   };
+}
+
+const NEVER_SERVED = credentialSecret('invalid://', false, undefined);
+
+/** Else the agent serves the certificate of the workload. */
+function isNamed({ chain, key }: CertificateFiles): boolean {
+  return chain !== '' && key !== '';
 }

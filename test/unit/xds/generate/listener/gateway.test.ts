@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { DownstreamTlsContext, FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
+import { gatewayTls } from '../../../../../src/xds/generate/listener/gateway-tls.ts';
+import type { CommonTlsContext, DownstreamTlsContext, FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode } from '../route/scene.ts';
 import { filterNames, hcm, ListenerScene, tcpProxy } from './scene.ts';
 
@@ -119,6 +120,21 @@ describe('TLS terminated at the gateway', () => {
     expect(alone.commonTlsContext?.tlsCertificates).toEqual([
       { certificateChain: { filename: '/certs/c.pem' }, privateKey: { filename: '/certs/k.pem' } },
     ]);
+  });
+
+  it('asks the agent for the certificate of the workload where none is named, and a stock Envoy waits', () => {
+    const none = { minVersion: '', maxVersion: '', ciphers: [], curves: [], certificate: '', root: '', compliance: '' };
+    const place = { alpn: [], quic: false, externalSds: '', fileSource: false, overAds: false };
+    const contextOf = (agent: boolean): CommonTlsContext | undefined => {
+      const { typedConfig } = gatewayTls.run({ ...none, ...place, tls: { mode: 'MUTUAL' }, agent });
+      return (typedConfig as DownstreamTlsContext).commonTlsContext;
+    };
+    const withAgent = contextOf(true);
+    expect(withAgent?.tlsCertificateSdsSecretConfigs?.map(secret => secret.name)).toEqual(['default']);
+    expect(withAgent?.combinedValidationContext?.validationContextSdsSecretConfig?.name).toBe('ROOTCA');
+    const alone = contextOf(false);
+    expect(alone?.tlsCertificates).toBeUndefined();
+    expect(alone?.tlsCertificateSdsSecretConfigs?.map(secret => secret.name)).toEqual(['invalid://']);
   });
 
   it('serves mesh mTLS only with an agent', () => {
