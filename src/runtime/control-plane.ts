@@ -121,7 +121,8 @@ async function start(
   closers.push(async () => webhooks.close());
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
   const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.newAdapters()];
-  const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry);
+  let leads = options.replica === undefined;
+  const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry, () => leads);
   const own = [...(prepared?.adapters ?? []), machines];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
@@ -161,13 +162,16 @@ async function start(
     registry: metrics.registry,
     isPaused: replicated !== undefined,
   });
-  replicated?.onTurn(leads => (leads ? remote.resume() : void remote.pause()));
+  replicated?.onTurn(turn => {
+    leads = turn;
+  });
+  replicated?.onTurn(turn => (turn ? remote.resume() : void remote.pause()));
   const configLog = scoped(log, 'config');
   const planes = openConfigSourceSet(options.settings, {
     ...{ world: sourcesWorld, adapters, clock, log: configLog },
     isPaused: replicated !== undefined,
   });
-  replicated?.onTurn(leads => void (leads ? planes.resume() : planes.pause()));
+  replicated?.onTurn(turn => void (turn ? planes.resume() : planes.pause()));
   const lateMs = featureOf(options.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT');
   const remotes = [remote, planes];
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: configLog, remotes, lateMs });

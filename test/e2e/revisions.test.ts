@@ -77,6 +77,32 @@ describe.runIf(binaries !== undefined)('two revisions in one cluster', () => {
     120_000,
   );
 
+  it('take over one namespace at a time by its label, and give it back', async () => {
+    const revisionOf = async (path: string): Promise<unknown> => {
+      const { metadata } = await admin.get(path);
+      const { annotations } = metadata as { readonly annotations?: Readonly<Record<string, string>> };
+      return (JSON.parse(annotations?.['sidecar.istio.io/status'] ?? '{}') as JsonObject).revision;
+    };
+    let pods = 0;
+    const revisionOfNewPod = async (of: string): Promise<unknown> => {
+      const name = `web-${++pods}`;
+      await admin.put({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: of },
+        spec: { serviceAccountName: 'default', containers: [{ name: 'app', image: 'web:1' }] },
+      });
+      return revisionOf(`/api/v1/namespaces/${of}/pods/${name}`);
+    };
+    await admin.putAll(['moves', 'stays'].map(name => namespace(name, { 'istio.io/rev': 'blue' })));
+    for (const revision of ['blue', 'green', 'blue']) {
+      await admin.put(namespace('moves', { 'istio.io/rev': revision }));
+      // The API server hears of a label a moment later.
+      await until(`a Pod of ${revision}`, async () => (await revisionOfNewPod('moves')) === revision);
+      expect(await revisionOfNewPod('stays')).toBe('blue');
+    }
+  }, 120_000);
+
   it('write what both would write as one, by the lock of istiod', async () => {
     const lock = `/api/v1/namespaces/${SYSTEM}/configmaps/istio-namespace-controller-election`;
     await until('the roots are published', async () => {
