@@ -68,7 +68,7 @@ let plane: TestPlane;
 const clients: TestClient[] = [];
 
 beforeAll(async () => {
-  plane = await testPlane({ config: { 'objects.yaml': OBJECTS } });
+  plane = await testPlane({ config: { 'objects.yaml': OBJECTS }, serve: { adminEndpoints: true } });
   await until(() => plane.plane.world.state.objects.Telemetry.size > 0);
   // A stream that is opened before is refused.
   await until(async () => (await fetch(`http://127.0.0.1:${plane.plane.ports.http}/ready`)).status === 200);
@@ -133,6 +133,7 @@ const pages: readonly (readonly [path: string, expected: unknown])[] = [
   ['connections', { totalClients: 1, clients: [{ address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }] }],
   ['syncz', [{ proxy: 'reviews-1.a', proxy_type: 'sidecar', istio_version: '1.30.3', resources: { [CLUSTERS]: {} } }]],
   ['syncz?namespace=b', []],
+  ['ambientz', { workloads: null, services: null, policies: null }],
   [
     'authorizationz',
     { authorization_policies: { namespace_to_policies: { a: [policy] }, root_namespace: 'istio-system' } },
@@ -210,5 +211,18 @@ describe('debug pages of a running control plane', { timeout: 60_000 }, () => {
 
   it('show no content of Secrets', async () => {
     for (const [path] of pages) expect(await page(path)).not.toMatch(/hunter2|aHVudGVyMg/);
+  });
+
+  it('show what the Sidecar of a proxy lets it see', async () => {
+    const body = JSON.parse(await page('sidecarz?proxyID=reviews-1.a')) as object;
+    expect(body).toMatchObject({ name: 'default-sidecar', namespace: 'a', sidecar: null, services: listed(service) });
+  });
+
+  // The last: the proxy does not come back.
+  it('end the stream of a proxy where that is allowed', async () => {
+    expect(await page('force_disconnect?proxyID=reviews-1.a')).toBe('OK');
+    await until(() => plane.plane.world.state.proxies.size === 0);
+    const again = await fetch(`http://127.0.0.1:${plane.plane.ports.http}/debug/force_disconnect?proxyID=reviews-1.a`);
+    expect(again.status).toBe(404);
   });
 });

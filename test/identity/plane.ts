@@ -8,6 +8,7 @@ import { identitySettings } from '../../src/identity/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
 import type { IdentityOptions } from '../../src/runtime/identity-options.ts';
+import type { ServeOptions } from '../../src/runtime/serve-options.ts';
 import { ISSUER, type TokenMaker, tokenMaker } from './tokens.ts';
 
 export interface TestPlane {
@@ -30,6 +31,7 @@ export interface TestPlaneOptions {
   readonly settings?: Settings;
   /** Serves the webhooks too. */
   readonly webhooks?: true;
+  readonly serve?: Partial<ServeOptions>;
 }
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -54,6 +56,7 @@ export async function testPlane(options: TestPlaneOptions = {}): Promise<TestPla
       httpAddr: LOOPBACK,
       monitoringAddr: LOOPBACK,
       ...(options.webhooks ? { httpsAddr: LOOPBACK } : {}),
+      ...options.serve,
       identity: {
         settings,
         secureGrpcAddr: LOOPBACK,

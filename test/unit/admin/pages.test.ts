@@ -1,6 +1,8 @@
 // Debug pages about configuration, in istiod's shapes.
 
 import { describe, expect, it } from 'vitest';
+import { withoutDebug } from '../../../src/admin/debug.ts';
+import { text } from '../../../src/admin/http.ts';
 import { jsonParts } from '../../../src/admin/json-text.ts';
 import { configzOf } from '../../../src/admin/pages/configuration.ts';
 import { sidecarPage } from '../../../src/admin/pages/sidecar-scope.ts';
@@ -64,4 +66,10 @@ describe('sidecarz', () => {
     expect((await page('')).status).toBe(400);
     expect((await page('proxyID=c-1', { namespace: 'other' })).status).toBe(404);
   });
+});
+
+it('Debug pages are not there without ENABLE_DEBUG_ON_HTTP; what probes and Prometheus ask for is', () => {
+  const paths = ['/debug', '/debug/configz', '/ready', '/live', '/metrics', '/version', '/debugger'];
+  const left = withoutDebug(new Map(paths.map(path => [path, () => text(path)])));
+  expect([...left.keys()]).toEqual(['/ready', '/live', '/metrics', '/version', '/debugger']);
 });
