@@ -243,7 +243,7 @@ async function filesAnalysis(paths: readonly string[], flags: Flags, request: An
   if (result.objects === 0 && result.messages.length === 0) {
     const files =
       inputs.length === 0 ? 'no file with .yaml, .yml or .json' : `no object in ${counted(inputs.length, 'file')}`;
-    throw new CliError(`nothing to analyze: there is ${files} in ${paths.join(', ')}`);
+    throw new CliError(`nothing to analyze: there is ${files} in ${paths.map(pathText).join(', ')}`);
   }
   const places = new Places(inputs);
   const messages = result.messages.map(message => ({
@@ -251,6 +251,11 @@ async function filesAnalysis(paths: readonly string[], flags: Flags, request: An
     place: places.at(message.item?.origin ?? message.origin, message.path ?? ''),
   }));
   return { result, messages, looked: `in ${counted(inputs.length, 'file')}` };
+}
+
+/** `-` is what commands take standard input by. */
+function pathText(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 /** Refused without a name under which the state could keep it: only the verdict tells. */

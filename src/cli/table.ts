@@ -1,8 +1,8 @@
 // Tables of text: columns two blanks apart, as kubectl prints them, cut to the width of a terminal.
 //
 // Invariant: in a pipe nothing is cut. On a terminal the widest columns give way first, the first one last, because
-// it names the row. One pass over the rows for the widths and one for the text: the cost is linear, also for a
-// million rows.
+// it names the row; where that is not enough, columns without a value are left out. One pass over the rows for the
+// widths and one for the text: the cost is linear, also for a million rows.
 
 import { coloured } from './terminal.ts';
 
@@ -21,11 +21,26 @@ export function tableText(
   width: number | undefined,
   colour = false,
 ): string {
-  const widths = fitted(columnWidths(head, rows), width);
-  const title = lineOf(head, widths);
+  const all = columnWidths(head, rows);
+  const kept = needed(all, rows, width);
+  const pick = <T>(row: readonly T[]): readonly T[] => (kept.length === all.length ? row : kept.map(i => row[i]!));
+  const widths = fitted(pick(all), width);
+  const title = lineOf(pick(head), widths);
   const lines = [coloured(title, 'dim', colour)];
-  for (const row of rows) for (const part of partsOf(row)) lines.push(lineOf(part, widths));
+  for (const row of rows) for (const part of partsOf(pick(row))) lines.push(lineOf(part, widths));
   return lines.join('\n');
+}
+
+/** Indexes of the columns that stay: where cutting alone does not make them fit, those that say nothing go. */
+function needed(
+  widths: readonly number[],
+  rows: readonly (readonly string[])[],
+  width: number | undefined,
+): readonly number[] {
+  const all = [...widths.keys()];
+  const narrowest = widths.reduce((sum, one) => sum + Math.min(one, COLUMN_MIN) + GAP.length, -GAP.length);
+  if (width === undefined || narrowest <= width || rows.length === 0) return all;
+  return all.filter(i => i === 0 || rows.some(row => (row[i] ?? '') !== '' && row[i] !== '-'));
 }
 
 export function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): number[] {

@@ -12,8 +12,8 @@ import { withoutExport } from './absence.ts';
 import type { ChangeClass, LastChange } from './answers.ts';
 import { diffMeshes } from './diff.ts';
 import type { History } from './history.ts';
-import { HistoryFault } from './history-fault.ts';
 import { lastChangeOf, recordInForce } from './last-change.ts';
+import { noSuchObject } from './no-such-object.ts';
 import { without, withoutObject, withVersion } from './what-if.ts';
 
 /** Objects that are taken away to see whether they hide it. */
@@ -46,11 +46,7 @@ export async function effectOf(
 ): Promise<ObjectEffect> {
   const lastChange = await lastChangeOf(history, state, object);
   const record = recordInForce(state, object);
-  if (lastChange === undefined || record === undefined) {
-    throw new HistoryFault(
-      `there is no ${object} at position ${state.seq}; write it as Kind/namespace/name, as \`journal ls\` does`,
-    );
-  }
+  if (lastChange === undefined || record === undefined) throw noSuchObject(state, object);
   const effect = effectIn(history.tracker, state, proxy, object);
   return {
     object,

@@ -6,6 +6,7 @@
 const CONTAINED_MIN = 3;
 /** Letters by which a name may differ. */
 const DISTANCE_MAX = 3;
+const PARTED_BY = /[|/.:]/;
 /** Names that a message offers. */
 const OFFERED_MAX = 5;
 /** Names that are compared letter by letter: the cost is their number times the square of a name's length. */
@@ -32,9 +33,11 @@ export function nearestText(wanted: string, names: Iterable<string>): string {
   return found.length === 0 ? '' : `; nearest: ${found.join(', ')}`;
 }
 
-/** To the name, or to the part of it that is as long as the word: people write the beginning of a name. */
+/** To the name, its beginning or one of its parts: people write `revews` for `outbound|9080||reviews.shop.svc…`. */
 function distanceTo(word: string, name: string): number {
-  return Math.min(editDistance(word, name), editDistance(word, name.slice(0, word.length)));
+  const parts = name.split(PARTED_BY).filter(part => Math.abs(part.length - word.length) <= DISTANCE_MAX);
+  const forms = [name, name.slice(0, word.length), ...parts];
+  return Math.min(...forms.map(form => editDistance(word, form)));
 }
 
 /** Levenshtein's. */

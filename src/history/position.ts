@@ -7,7 +7,7 @@ import { HistoryFault } from './history-fault.ts';
 
 export const POSITION_HELP =
   'a number of an event (17), `head`, `head~3` (three events before the end), a time (2026-11-21T14:03:00Z, "2026-11-21 14:03", 14:03: of the ' +
-  'day of the last event), or how long before the last event (-90s, -10m, -2h, -3d)';
+  'day of the last event), or how long before the last event (90s, 10m, 2h, 3d; -10m is the same)';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DAY_MS = 86_400_000;
@@ -48,7 +48,7 @@ function seqOf(word: string, head: number): number | undefined {
 
 /** Milliseconds since the epoch. */
 function timeOf(word: string, headTime: number): number | undefined {
-  const ago = /^-([0-9]+(?:\.[0-9]+)?)(s|m|h|d)$/.exec(word);
+  const ago = /^-?([0-9]+(?:\.[0-9]+)?)(s|m|h|d)(?: ago)?$/.exec(word);
   if (ago !== null) return headTime - Number(ago[1]) * (UNIT_MS[ago[2]!] ?? 0);
   const clock = /^([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?$/.exec(word);
   if (clock !== null) {

@@ -5,7 +5,7 @@ import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { RawObject, Unrecorded } from '../core/event.ts';
 import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
 import type { State } from '../core/state.ts';
-import { HistoryFault } from './history-fault.ts';
+import { noSuchObject } from './no-such-object.ts';
 import { recordsOf, withFact, without } from './what-if.ts';
 
 export interface Proposal {
@@ -24,11 +24,7 @@ export function propose(state: State, facts: readonly Unrecorded[], deletions: r
   let next = state;
   for (const object of deletions) {
     const records = recordsOf(next, object);
-    if (records.length === 0) {
-      throw new HistoryFault(
-        `--delete ${object}: there is no such object at position ${state.seq}; write it as Kind/namespace/name, as \`journal ls\` does`,
-      );
-    }
+    if (records.length === 0) throw noSuchObject(state, object, '--delete: ');
     next = records.reduce(without, next);
   }
   for (const { source: _, ...fact } of facts) {

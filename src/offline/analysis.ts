@@ -167,12 +167,13 @@ function wordingOf({ code, object, message }: Finding): Wording {
   }
 }
 
-/** Objects that several files hold. */
+/** Objects that several files hold; what has no kind or name is none, and is said to be malformed. */
 function repetitions(objects: readonly Received[]): readonly Message[] {
   const first = new Map<string, Subject>();
   const found: Message[] = [];
   for (const received of objects) {
     const item = subjectOf(received);
+    if (typeof received.object.kind !== 'string' || item.name === '') continue;
     const group = String(received.object.apiVersion).split('/').slice(0, -1).join('/');
     const key = `${group}|${keyOf(item)}`;
     const known = first.get(key);

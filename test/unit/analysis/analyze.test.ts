@@ -101,6 +101,12 @@ spec: {host: cart, subsets: [{name: one, labels: {version: v1}}, {name: two, lab
     ]);
   });
 
+  test('repeats no document that is no object', () => {
+    const files = ['a.yaml', 'b.json'].flatMap(file => objectsOfText('c', file, 'accessLogFile: /dev/stdout\n'));
+    const { state } = foldFacts([]);
+    expect(analyzeFiles(state, files, { analyzers, now: NOW }).messages).toEqual([]);
+  });
+
   test('survives objects whose members have any type', () => {
     const odd = ['1', '[]', 'text', '{a: 1}', '[{}]', 'null'];
     const kinds = ['v1/Service', 'v1/Pod', 'v1/Secret', 'v1/ConfigMap', 'v1/Namespace', 'apps/v1/Deployment'];

@@ -25,6 +25,14 @@ describe('a table', () => {
     expect(lines.every(line => [...line].length <= 40)).toBe(true);
     expect(lines[1]).toBe('a     outbound|9080|v1|reviews.…  EDS');
   });
+  test('leaves out columns without a value where cutting does not suffice', () => {
+    const wide = ['NAME', 'CDS', 'SDS', 'VERSION'];
+    const lines = tableText(wide, [['productpage-v1.shop', 'SENT 48', '-', '1.30.3']], 30).split('\n');
+    expect(lines[0]).toMatch(/^NAME +CDS +VERSION$/);
+    expect(tableText(wide, [['productpage-v1.shop', 'SENT 48', '-', '1.30.3']], 60)).toContain('SDS');
+    expect(tableText(wide, [['productpage-v1.shop', 'SENT 48', 'SENT 9', '1.30.3']], 30)).toContain('SDS');
+  });
+
   test('holds two hundred thousand rows', () => {
     const many = Array.from({ length: 200_000 }, (_, i) => [String(i), 'x', 'y']);
     expect(tableText(head, many, 80).split('\n')).toHaveLength(200_001);
