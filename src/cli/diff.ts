@@ -10,6 +10,7 @@ import { shortType } from '../history/config-dump.ts';
 import { type DiffSide, diffMeshes } from '../history/diff.ts';
 import { changeLines, closingText, type DiffOutcome, diffMarkdown, proxiesText } from '../history/diff-markdown.ts';
 import { objectNamed } from '../history/object-name.ts';
+import { isPositionText, POSITION_HELP } from '../history/position.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import { printAnalysis } from './analysis-output.ts';
@@ -46,9 +47,9 @@ interface Flags extends MeshFlags {
 export function diffCommand(): Command {
   const command = new Command('diff')
     .description(
-      'show what changes for proxies: between two positions, by a change that is not applied yet, or between two folders',
+      'show what changes for proxies: between two positions, by a change that is not applied yet, or between two folders or files',
     )
-    .argument('[from]', 'a position of the journal, or a folder of YAML')
+    .argument('[from]', 'a position of the journal, or a file or folder of YAML')
     .argument('[to]', 'another one; default: the end of the journal')
     .option('-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL)
     .option('-f, --filename <path...>', 'what if these objects were added or changed')
@@ -117,8 +118,9 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
   if (isWhatIf && from !== undefined)
     throw new CliError('-f and --delete are compared with one position, which --at names', EXIT.misuse);
   if (isWhatIf) return whatIf(flags);
-  if (from === undefined) throw new CliError('give two positions, two folders, or -f and --delete', EXIT.misuse);
-  if (to !== undefined && (await isFolder(from)) && (await isFolder(to))) return folders(from, to, flags);
+  if (from === undefined)
+    throw new CliError('give two positions, two files or folders, or -f and --delete', EXIT.misuse);
+  if (to !== undefined && (await arePaths(from, to))) return folders(from, to, flags);
   return withHistory(flags.journal, async history => {
     const [left, right] = [await positionOf(history, from), await positionOf(history, to)];
     const before = { state: await history.at(left) };
@@ -167,8 +169,19 @@ function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {
   return { state, proxies: proxy === undefined ? proxiesAt(state) : [proxyNamed(state, proxy)] };
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+/** Both are files or folders. Rejects if one has not the form of a position either, and names it. */
+async function arePaths(from: string, to: string): Promise<boolean> {
+  const [left, right] = [await isThere(from), await isThere(to)];
+  if (left && right) return true;
+  for (const [text, there] of [[from, left] as const, [to, right] as const]) {
+    if (there || isPositionText(text)) continue;
+    throw new CliError(`${text}: no such file or folder, and no position; one is ${POSITION_HELP}`, EXIT.misuse);
+  }
+  return false;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 /** `table` is what other commands call their text. */

@@ -46,6 +46,9 @@ const KINDS: Readonly<Record<Event['kind'], true>> = {
   CertificateRefused: true,
 };
 
+/** Any: a timer that is set keeps the process. */
+const ALIVE_MS = 60_000;
+
 interface Flags {
   readonly journal: string;
   readonly from?: string;
@@ -196,7 +199,13 @@ async function follow(journal: Journal, from: number, wanted: Wanted, lines: Lin
     for await (const page of wantedPages(journal, { from: first, to: last }, wanted, undefined)) lines.add(page);
   });
   process.once('SIGINT', () => void following.stop());
-  await following.done;
+  // Looking for new events keeps no process alive: a timer does, until the reader has enough.
+  const alive = setInterval(() => undefined, ALIVE_MS);
+  try {
+    await following.done;
+  } finally {
+    clearInterval(alive);
+  }
 }
 
 /** Lines of a table whose columns are as wide as the first page needs; later pages may widen them. */

@@ -40,6 +40,12 @@ export async function resolvePosition(
   throw new HistoryFault(`${journal.path} ${begin}; nothing is known of ${new Date(time).toISOString()}`);
 }
 
+/** Whether the text has the form of a position, in whatever journal. */
+export function isPositionText(text: string): boolean {
+  const word = text.trim();
+  return seqOf(word, 0) !== undefined || timeOf(word, 0) !== undefined;
+}
+
 function seqOf(word: string, head: number): number | undefined {
   if (/^[0-9]+$/.test(word)) return Number(word);
   const back = /^head(?:~([0-9]+))?$/i.exec(word);
