@@ -253,7 +253,7 @@ async function filesAnalysis(paths: readonly string[], flags: Flags, request: An
   return { result, messages, looked: `in ${counted(inputs.length, 'file')}` };
 }
 
-/** `-` is what commands take standard input by. */
+/** The path of an input in messages; `-` is standard input. */
 function pathText(path: string): string {
   return path === '-' ? 'standard input' : path;
 }

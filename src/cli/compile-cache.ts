@@ -1,5 +1,5 @@
 // Compiled code of the program, kept by Node for the next start: a command spends up to a fifth of a second compiling
-// what it loads. Where Node has no such cache (before 22.8), or its folder cannot be written, code is compiled each
+// its modules. Where Node has no such cache (before 22.8), or its folder cannot be written, code is compiled each
 // time.
 //
 // Node checks that a kept file belongs to the very source, so an old one is never run.
@@ -13,7 +13,7 @@ interface Compiler {
   readonly enableCompileCache?: (folder: string) => unknown;
 }
 
-/** Call before what is to be kept is imported. PERIPLUS_NO_CACHE keeps nothing, as everywhere. */
+/** Call before the modules to keep are imported. PERIPLUS_NO_CACHE turns it off, as for kept states. */
 export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env, compiler: Compiler = nodeModule): void {
   if ((env.PERIPLUS_NO_CACHE ?? '') !== '') return;
   compiler.enableCompileCache?.(join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'periplus', 'compiled'));

@@ -169,7 +169,7 @@ function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {
   return { state, proxies: proxy === undefined ? proxiesAt(state) : [proxyNamed(state, proxy)] };
 }
 
-/** Both are files or folders. Rejects if one has not the form of a position either, and names it. */
+/** Whether both are files or folders. Rejects, with its name, an argument that is neither a path nor a position. */
 async function arePaths(from: string, to: string): Promise<boolean> {
   const [left, right] = [await isThere(from), await isThere(to)];
   if (left && right) return true;

@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<Event['kind'], true>> = {
   CertificateRefused: true,
 };
 
-/** Any: a timer that is set keeps the process. */
+/** Period of a timer without work: its existence keeps the process alive. */
 const ALIVE_MS = 60_000;
 
 interface Flags {
@@ -199,7 +199,7 @@ async function follow(journal: Journal, from: number, wanted: Wanted, lines: Lin
     for await (const page of wantedPages(journal, { from: first, to: last }, wanted, undefined)) lines.add(page);
   });
   process.once('SIGINT', () => void following.stop());
-  // Looking for new events keeps no process alive: a timer does, until the reader has enough.
+  // The journal's own timer does not keep the process alive.
   const alive = setInterval(() => undefined, ALIVE_MS);
   try {
     await following.done;

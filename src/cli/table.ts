@@ -31,7 +31,7 @@ export function tableText(
   return lines.join('\n');
 }
 
-/** Indexes of the columns that stay: where cutting alone does not make them fit, those that say nothing go. */
+/** Indexes of the columns that stay: where cutting alone does not make them fit, those without a value go. */
 function needed(
   widths: readonly number[],
   rows: readonly (readonly string[])[],

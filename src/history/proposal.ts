@@ -24,7 +24,7 @@ export function propose(state: State, facts: readonly Unrecorded[], deletions: r
   let next = state;
   for (const object of deletions) {
     const records = recordsOf(next, object);
-    if (records.length === 0) throw noSuchObject(state, object, '--delete: ');
+    if (records.length === 0) throw noSuchObject(state, object, '--delete ');
     next = records.reduce(without, next);
   }
   for (const { source: _, ...fact } of facts) {

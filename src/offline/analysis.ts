@@ -167,7 +167,7 @@ function wordingOf({ code, object, message }: Finding): Wording {
   }
 }
 
-/** Objects that several files hold; what has no kind or name is none, and is said to be malformed. */
+/** Objects that several files hold. Documents without a kind or a name are reported as malformed, not here. */
 function repetitions(objects: readonly Received[]): readonly Message[] {
   const first = new Map<string, Subject>();
   const found: Message[] = [];
