@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,9 +167,34 @@ export class Consul extends Server {
   }
 }
 
+/** Certificates of a server that asks its clients for theirs; paths. */
+export interface ServerTls {
+  readonly ca: string;
+  readonly serverCert: string;
+  readonly serverKey: string;
+}
+
+/**
+ * For TLS, ZooKeeper needs its Netty server, and that needs two libraries which the class path in the manifest of
+ * Debian's zookeeper.jar lacks: without them every connection is closed at once. The script takes no class path.
+ */
+const CLASS_PATH = ['zookeeper', 'netty-codec', 'netty-resolver'].map(name => `/usr/share/java/${name}.jar`).join(':');
+const MAIN_CLASS = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
+
 export class ZooKeeper extends Server {
-  static async begin(program: string): Promise<ZooKeeper> {
-    const zookeeper = new ZooKeeper(program, await mkdtemp(join(tmpdir(), 'zookeeper-')), await freePort());
+  /** 0: it takes no TLS. */
+  readonly securePort: number;
+  readonly #tls: ServerTls | undefined;
+
+  private constructor(program: string, folder: string, ports: readonly [number, number], tls: ServerTls | undefined) {
+    super(tls === undefined ? program : 'java', folder, ports[0]);
+    this.securePort = ports[1];
+    this.#tls = tls;
+  }
+
+  static async begin(program: string, tls?: ServerTls): Promise<ZooKeeper> {
+    const ports = [await freePort(), tls === undefined ? 0 : await freePort()] as const;
+    const zookeeper = new ZooKeeper(program, await mkdtemp(join(tmpdir(), 'zookeeper-')), ports, tls);
     await zookeeper.start();
     return zookeeper;
   }
@@ -182,11 +207,30 @@ export class ZooKeeper extends Server {
       dataDir: this.folder,
       'admin.enableServer': false,
       '4lw.commands.whitelist': 'srvr',
+      ...(this.#tls === undefined ? {} : await this.#secured(this.#tls)),
     };
     const text = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);
     const file = join(this.folder, 'zoo.cfg');
     await writeFile(file, text.join(''));
-    return ['start-foreground', file];
+    return this.#tls === undefined ? ['start-foreground', file] : ['-cp', CLASS_PATH, MAIN_CLASS, file];
+  }
+
+  async #secured({ ca, serverCert, serverKey }: ServerTls): Promise<Readonly<Record<string, string | number>>> {
+    const store = join(this.folder, 'server.pem');
+    const parts = await Promise.all([serverKey, serverCert].map(path => readFile(path, 'utf8')));
+    await writeFile(store, parts.join(''), { mode: 0o600 });
+    return {
+      secureClientPort: this.securePort,
+      secureClientPortAddress: '127.0.0.1',
+      serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
+      'ssl.keyStore.location': store,
+      'ssl.keyStore.type': 'PEM',
+      'ssl.trustStore.location': ca,
+      'ssl.trustStore.type': 'PEM',
+      'ssl.clientAuth': 'need',
+      // It would look up the name of a client's address.
+      'ssl.hostnameVerification': 'false',
+    };
   }
 
   protected async isUp(): Promise<boolean> {
