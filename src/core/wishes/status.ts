@@ -14,6 +14,8 @@ export type StatusRule =
   | { readonly of: 'without'; readonly type: string }
   /** Also listeners, whose conditions are inherited by position. `prunes`: those without a listener go. */
   | { readonly of: 'listeners'; readonly prunes: boolean }
+  /** Listeners were not looked at: those of the names stay, without routes; undefined: all of them. */
+  | { readonly of: 'kept'; readonly names: readonly string[] | undefined }
   /** Lists of entries that belong to controllers: `parents` of routes, `ancestors` of policies. */
   | {
       readonly of: 'entries';
@@ -42,6 +44,12 @@ export function joinedStatus(rule: StatusRule, wished: JsonObject, live: JsonObj
         ...wished,
         conditions: conditionsOf(wished.conditions, live.conditions, time),
         listeners: listenersOf(rule.prunes, wished.listeners, live.listeners, time),
+      };
+    case 'kept':
+      return {
+        ...wished,
+        conditions: conditionsOf(wished.conditions, live.conditions, time),
+        ...(live.listeners === undefined ? {} : { listeners: keptListeners(rule.names, live.listeners) }),
       };
     case 'entries':
       return { ...wished, [rule.member]: entriesOf(rule, wished, live, time) };
@@ -79,6 +87,11 @@ function listenersOf(prunes: boolean, wished: Json | undefined, live: Json | und
     conditions: conditionsOf(wish.conditions, known[i]?.conditions, time),
   }));
   return prunes ? joined : [...joined, ...known.slice(wishes.length)];
+}
+
+function keptListeners(names: readonly string[] | undefined, live: Json): Json {
+  const kept = new Map(objectsOf(live).map(known => [String(known.name), { ...known, attachedRoutes: 0 }]));
+  return [...kept].filter(([name]) => names?.includes(name) ?? true).map(([, listener]) => listener);
 }
 
 type EntriesRule = Extract<StatusRule, { readonly of: 'entries' }>;

@@ -67,7 +67,10 @@ export const gatewayStatus: Query<string, Wish | undefined> = {
     return withListeners(reader, obj, status, {
       listeners: translated.listeners,
       attached,
-      rule: translated.services.length === 0 ? { of: 'conditions' } : { of: 'listeners', prunes: true },
+      rule:
+        translated.services.length === 0
+          ? { of: 'kept', names: obj.spec.listeners.map(({ name }) => name) }
+          : { of: 'listeners', prunes: true },
     });
   },
 };
@@ -94,7 +97,8 @@ const listenerSetStatus: Query<string, Wish | undefined> = {
     return withListeners(reader, obj, status, {
       listeners: translated.listeners,
       attached,
-      rule: translated.parentError === undefined ? { of: 'listeners', prunes: false } : { of: 'conditions' },
+      rule:
+        translated.parentError === undefined ? { of: 'listeners', prunes: false } : { of: 'kept', names: undefined },
     });
   },
 };
@@ -102,7 +106,7 @@ const listenerSetStatus: Query<string, Wish | undefined> = {
 interface ListenerPart {
   readonly listeners: readonly TranslatedListener[];
   readonly attached: Readonly<Record<string, number>>;
-  /** `conditions`: listeners were not looked at, and their old statuses stay. */
+  /** `kept`: listeners were not looked at, and their old statuses stay. */
   readonly rule: StatusRule;
 }
 
@@ -112,7 +116,7 @@ function withListeners(
   status: JsonObject,
   { listeners, attached, rule }: ListenerPart,
 ): Wish | undefined {
-  if (rule.of === 'conditions') return statusWish(reader, obj, status, rule);
+  if (rule.of === 'kept') return statusWish(reader, obj, status, rule);
   const parts = listeners.map(one => listenerStatus(one, attached[one.name] ?? 0, obj.generation));
   return statusWish(reader, obj, { ...status, listeners: parts }, rule);
 }

@@ -164,6 +164,20 @@ describe('a status joined with the live one', () => {
     expect(joined.conditions).toEqual(known);
   });
 
+  it('of listeners that were not looked at keeps those that the spec still has, without routes', () => {
+    const live = {
+      listeners: [
+        { name: 'a', attachedRoutes: 3 },
+        { name: 'gone', attachedRoutes: 1 },
+      ],
+    };
+    const rule: StatusRule = { of: 'kept', names: ['a', 'new'] };
+    const once = joinedStatus(rule, { conditions: [accepted] }, live, NOW);
+    expect(once.listeners).toEqual([{ name: 'a', attachedRoutes: 0 }]);
+    expect(joinedStatus(rule, { conditions: [accepted] }, once, LATER)).toEqual(once);
+    expect(joinedStatus(rule, { conditions: [accepted] }, {}, NOW)).not.toHaveProperty('listeners');
+  });
+
   it('gives each listener the conditions of its position', () => {
     const rule: StatusRule = { of: 'listeners', prunes: true };
     const live = { listeners: [{ name: 'gone', conditions: [{ ...accepted, lastTransitionTime: NOW }] }] };
