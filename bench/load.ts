@@ -16,12 +16,15 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import { changeIn, endpointChange } from './load-change.ts';
+import { type KubeRow, measureKube } from './load-kube.ts';
 import { serve, stallSeconds } from './load-server.ts';
 import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
 import { ISTIOD, ISTIOD_TLS, type Measured, type Scenario, scenarios } from './reference.ts';
 
 const VIRTUAL_SERVICE = 'virtualservice-ns-0-svc-0.yaml';
 const POLICY = 'authorizationpolicy-bench.yaml';
+
+const machine = { cpu: cpus()[0]?.model, cpus: cpus().length, memoryMib: Math.round(totalmem() / 2 ** 20) };
 
 interface Options {
   readonly mesh: string;
@@ -30,6 +33,8 @@ interface Options {
   readonly rounds: string;
   readonly port: string;
   readonly tls: boolean;
+  readonly kubeconfig?: string;
+  readonly istiod?: string;
 }
 
 interface Row {
@@ -38,14 +43,19 @@ interface Row {
   readonly measured: Measured;
 }
 
-async function main(options: Options): Promise<void> {
+async function main({ kubeconfig, ...options }: Options): Promise<void> {
+  if (kubeconfig !== undefined) {
+    const proxies = options.proxies.split(',').map(Number);
+    const rows = await measureKube({ ...options, kubeconfig, proxies });
+    process.stdout.write(`${kubeTable(rows)}\n${JSON.stringify({ machine, node: process.version, rows })}\n`);
+    return;
+  }
   const rows: Row[] = [];
   for (const proxies of options.proxies.split(',').map(Number)) {
     process.stderr.write(`${proxies} proxies …\n`);
     rows.push(...(await measure(options, proxies)));
   }
   process.stdout.write(`${tableOf(rows, options.tls)}\n`);
-  const machine = { cpu: cpus()[0]?.model, cpus: cpus().length, memoryMib: Math.round(totalmem() / 2 ** 20) };
   process.stdout.write(`${JSON.stringify({ machine, node: process.version, tls: options.tls, rows })}\n`);
 }
 
@@ -151,6 +161,21 @@ function tableOf(rows: readonly Row[], tls: boolean): string {
   return table.toString();
 }
 
+function kubeTable(rows: readonly KubeRow[]): string {
+  const parts = ['writeAnswered', 'factRecorded', 'firstReceipt', 'lastReceipt'] as const;
+  const head = ['who', 'proxies', 'scenario', ...columns.map(([name]) => name), ...parts.map(part => `${part} ms`)];
+  const table = new Table({ head, style: { head: [], border: [] } });
+  for (const row of rows) {
+    const measured = columns.map(([, field]) => number(row.measured[field]));
+    table.push([
+      ...[row.who, String(row.proxies), row.scenario],
+      ...measured,
+      ...parts.map(part => number(row.parts?.[part])),
+    ]);
+  }
+  return table.toString();
+}
+
 function number(value: number | undefined): string {
   if (value === undefined) return '–';
   return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
@@ -162,5 +187,7 @@ const command = new Command('bench:load')
   .option('--proxies <list>', 'numbers of proxies', '100,400,1000')
   .option('--rounds <number>', 'changes of each kind', '5')
   .option('--port <number>', 'first of four free ports', '25010')
+  .option('--kubeconfig <file>', 'serve a cluster in place of the folder; `new`: one that is started for this')
+  .option('--istiod <file>', 'with --kubeconfig: a program to measure after Periplus')
   .option('--tls', 'the secure port: signing requests, then streams with client certificates', false);
 await main(command.parse().opts<Options>());

@@ -65,6 +65,11 @@ export interface Adapter {
   onState?(state: State): void;
   /** It delays the first readiness no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
   readonly mayBeLate?: boolean;
+  /**
+   * It writes to the outside what follows from all sources, so it is started only once each of them has been listed in
+   * this process: what the journal says of a source that cannot be looked at may be old.
+   */
+  readonly startsAfterLists?: boolean;
   /** The origins of paths inside objects, for messages, in the order of `places`; undefined: unknown. */
   locate?(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]>;
 }

@@ -2,11 +2,10 @@
 
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
-import { explainAbsence } from '../history/absence.ts';
+import { explainAbsence, namesMeant } from '../history/absence.ts';
 import type { Absence, Cause, Explanation, LastChange, NackExplanation, PushExplanation } from '../history/answers.ts';
 import { effectOf, type ObjectEffect } from '../history/effect-of.ts';
 import { explain } from '../history/explain.ts';
-import { nearestNames } from '../history/nearest.ts';
 import { objectNamed } from '../history/object-name.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { explainNack, explainPush } from '../history/pushes.ts';
@@ -104,9 +103,8 @@ function about(
         const subject = subjectOf(given, flags);
         const explanation = await explain(history, state, proxy, subject);
         const absence = explanation === undefined ? await explainAbsence(history, state, proxy, subject) : undefined;
-        // A name that was there, or that an object would make, is no slip of the pen.
-        const isSlip = absence?.goneSince === undefined && absence?.reasons.some(({ proven }) => proven) === false;
-        const nearest = isSlip ? nearestNames(given, subject.names(history.tracker, state, proxy)) : [];
+        const names = (): Iterable<string> => subject.names(history.tracker, state, proxy);
+        const nearest = absence === undefined ? [] : namesMeant(absence, given, names);
         const found = explanation ?? { ...absence, nearest };
         if (format !== 'table') printData(found as unknown as Json, format);
         else if (explanation !== undefined) showExplanation(explanation, flags.reads);

@@ -156,6 +156,14 @@ export class Table<V> {
     return keys;
   }
 
+  /** As `range`, without making the list: for a reader that stops early. O(log n + values taken). */
+  *valuesFrom(prefix: string): IterableIterator<V> {
+    for (const [key, value] of this.#tree.entries(prefix)) {
+      if (!key.startsWith(prefix)) return;
+      yield value;
+    }
+  }
+
   /** The values whose key begins with `prefix`, in key order. O(log n + result). */
   range(prefix: string): readonly V[] {
     if (prefix === '') return [...this.#tree.values()];

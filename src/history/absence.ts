@@ -13,6 +13,7 @@ import type { Absence, AbsenceReason } from './answers.ts';
 import { goneSince } from './gone-since.ts';
 import type { History } from './history.ts';
 import { lastChangeOf } from './last-change.ts';
+import { nearestNames } from './nearest.ts';
 import type { Subject } from './subject.ts';
 import { without, withVersion } from './what-if.ts';
 
@@ -50,6 +51,15 @@ export async function explainAbsence(
     ...(gone === undefined ? {} : { goneSince: gone }),
     missed: subject.provenance(tracker, state, proxy).missed,
   };
+}
+
+/**
+ * Names that may be meant by the one that was asked for. None if it was there once, or if an object would make it: then
+ * it is no slip of the pen.
+ */
+export function namesMeant(absence: Absence, asked: string, names: () => Iterable<string>): readonly string[] {
+  const isSlip = absence.goneSince === undefined && !absence.reasons.some(({ proven }) => proven);
+  return isSlip ? nearestNames(asked, names()) : [];
 }
 
 interface Attempt {

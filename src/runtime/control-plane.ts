@@ -324,10 +324,8 @@ export async function startSources(
     } else start(adapter).catch(failed(adapter));
   }
   for (const adapter of stateful) {
-    sources
-      .whenIndependentReady()
-      .then(() => start(adapter))
-      .catch(failed(adapter));
+    const due = adapter.startsAfterLists === true ? sources.whenListed() : sources.whenIndependentReady();
+    due.then(() => start(adapter)).catch(failed(adapter));
   }
 }
 

@@ -21,6 +21,8 @@ export class LedAdapters {
   readonly #options: LedOptions;
   #isUsed = false;
   #leads = false;
+  /** Terms that have ended. */
+  #terms = 0;
   /** Starts and stops follow one another. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -38,13 +40,26 @@ export class LedAdapters {
         for (const [i, led] of this.adapters.entries()) led.renew(fresh[i]);
       }
       this.#isUsed = true;
-      for (const led of this.adapters) led.lead(error => this.#failed(led, error));
+      this.#start();
+    });
+  }
+
+  /** What writes begins once every source has been listed by this replica; a term that ended before has no writer. */
+  #start(): void {
+    const term = this.#terms;
+    const later = this.adapters.filter(led => led.startsAfterLists);
+    const lists = this.adapters.filter(led => !later.includes(led));
+    const listed = lists.map(led => led.lead(error => this.#failed(led, error)));
+    void Promise.all(listed).then(all => {
+      if (!all.every(Boolean) || !this.#leads || this.#terms !== term) return;
+      for (const led of later) void led.lead(error => this.#failed(led, error));
     });
   }
 
   follow(): void {
     this.#leads = false;
     this.#then(async () => {
+      this.#terms += 1;
       for (const led of this.adapters) await led.follow();
     });
   }
@@ -101,6 +116,10 @@ export class LedAdapter implements Adapter {
     return { ...status, synced: synced || status.synced };
   }
 
+  get startsAfterLists(): boolean {
+    return this.#inner.startsAfterLists === true;
+  }
+
   locate(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]> {
     return this.#inner.locate?.(places) ?? Promise.resolve(places.map(() => undefined));
   }
@@ -109,11 +128,23 @@ export class LedAdapter implements Adapter {
     if (fresh?.source === this.source) this.#inner = fresh;
   }
 
-  lead(failed: (error: unknown) => void): void {
-    if (this.#sink === undefined || this.#leads) return;
+  /** Resolves when it has been listed, at once if it derives its questions from the state; false if that failed. */
+  async lead(failed: (error: unknown) => void): Promise<boolean> {
+    if (this.#sink === undefined || this.#leads) return true;
     this.#leads = true;
+    const isDerived = this.#inner.onState !== undefined;
     this.#inner.onState?.(this.#state());
-    this.#inner.start(this.#sink).then(() => this.look(this.#state()), failed);
+    const started = this.#inner.start(this.#sink).then(
+      () => {
+        this.look(this.#state());
+        return true;
+      },
+      (error: unknown) => {
+        failed(error);
+        return false;
+      },
+    );
+    return isDerived || started;
   }
 
   async follow(): Promise<void> {

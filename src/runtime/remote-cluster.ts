@@ -17,6 +17,8 @@ export type SyncStatus = 'syncing' | 'synced' | 'timeout';
 export interface RemoteParts {
   readonly connect: (cluster: RemoteCluster) => Promise<RemoteConnection>;
   readonly sink: Sink;
+  /** Resolves when every source has been listed in this process. */
+  readonly mayWrite: Promise<void>;
   /** Of what its writer says. */
   readonly writerSink: Sink;
   /** Asks the cluster what its accounts may read; absent: nothing is asked. */
@@ -153,6 +155,8 @@ export class RemoteClusterRunner {
   async #write(attempt: Attempt): Promise<void> {
     const writer = attempt.connection?.writer;
     if (writer === undefined) return;
+    await this.#parts.mayWrite;
+    if (attempt.isEnded) return;
     attempt.isWriting = true;
     if (this.#state !== undefined) writer.onState?.(this.#state);
     await writer.start(this.#parts.writerSink);

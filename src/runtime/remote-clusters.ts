@@ -68,6 +68,10 @@ export class RemoteClusterSet implements RemoteSources {
   #isPaused: boolean;
   /** While another replica reads the clusters. */
   #access: RemoteAccessSet | undefined;
+  #allowWrites: () => void = () => undefined;
+  readonly #mayWrite = new Promise<void>(resolve => {
+    this.#allowWrites = resolve;
+  });
   /** A status has changed. */
   onChange: () => void = () => undefined;
 
@@ -102,6 +106,10 @@ export class RemoteClusterSet implements RemoteSources {
 
   becameReady(): void {
     this.#wasReady = true;
+  }
+
+  allowWrites(): void {
+    this.#allowWrites();
   }
 
   report(): readonly SourceReport[] {
@@ -216,6 +224,7 @@ export class RemoteClusterSet implements RemoteSources {
       clock,
       log,
       sink: sinkOf(world, `${PREFIX}${cluster.id}`),
+      mayWrite: this.#mayWrite,
       writerSink: sinkOf(world, `${WRITER_PREFIX}${cluster.id}`),
       timeoutMs: featureOf(world.state.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'),
       changed: () => this.onChange(),

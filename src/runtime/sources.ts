@@ -1,5 +1,6 @@
 // The sources of a control plane and their readiness. A source that the journal knows from an earlier run is ready at
-// once, with the recorded objects; readiness then reports their age until the source has been listed again.
+// once, with the recorded objects; readiness then reports their age until the source has been listed again. Serving
+// goes on from the recorded objects, writing waits until every source has been listed in this process.
 
 import type { Adapter, Sink, SourceStatus } from '../adapters/adapter.ts';
 import type { State } from '../core/state.ts';
@@ -24,6 +25,8 @@ export interface RemoteSources {
   /** Nothing of them holds back the first readiness. */
   isReady(): boolean;
   becameReady(): void;
+  /** Every source has been listed: what follows from all of them may be written. */
+  allowWrites?(): void;
   isRemote(source: string): boolean;
   /** One that was not listed yet need not be, for the process to be ready. */
   mayBeLate(source: string): boolean;
@@ -72,6 +75,9 @@ export class Sources {
       // What is wanted is known once the sources that say so are.
       void this.whenIndependentReady().then(() => remote.removeOrphans());
     }
+    void this.whenListed().then(() => {
+      for (const remote of this.#remotes) remote.allowWrites?.();
+    });
     const { lateMs = 0 } = options;
     if (lateMs > 0) this.#timer = options.clock.after(lateMs, () => this.#goOnWithout(lateMs));
   }
@@ -91,6 +97,14 @@ export class Sources {
   /** Resolves when all sources without `onState` are ready; the others derive their questions from the state. */
   whenIndependentReady(): Promise<void> {
     return this.#when(() => this.#areReady(({ onState }) => onState === undefined));
+  }
+
+  /**
+   * Resolves when all sources without `onState` have been listed in this process, whatever the journal says, and remote
+   * clusters have been, or are known from the journal, or have had their time.
+   */
+  whenListed(): Promise<void> {
+    return this.#when(() => this.#unlisted().length === 0 && this.#remotes.every(remote => remote.isReady()));
   }
 
   report(): readonly SourceReport[] {
@@ -136,6 +150,10 @@ export class Sources {
   #areReady(counts: (adapter: Adapter) => boolean): boolean {
     const { adapters } = this.#options;
     return adapters.every(adapter => !counts(adapter) || adapter.status().synced || this.#goesWithout(adapter));
+  }
+
+  #unlisted(): readonly Adapter[] {
+    return this.#options.adapters.filter(adapter => adapter.onState === undefined && !adapter.status().synced);
   }
 
   #goesWithout({ source }: Adapter): boolean {

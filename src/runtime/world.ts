@@ -7,20 +7,18 @@
 // nothing is folded until the journal can be written.
 
 import { assert } from '../core/base/assert.ts';
-import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
-import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
+import { noPush } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
 import type { Carried, Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
+import { type FoldedBatch, foldBatch, type WorldListener } from './fold-batch.ts';
 import { collectFacts, type News } from './news.ts';
 import { Progress } from './progress.ts';
 import { RestoringBehind } from './restoring-behind.ts';
 
-/** Folding yields to the event loop after this time. */
-export const FOLD_SLICE_MS = 10;
 /** Most facts that are kept while the journal cannot be written; past that, recording waits as with `strict`. */
 export const UNRECORDED_MAX = 50_000;
 /** Fewer carried facts are folded one by one: restoring makes whole tables anew. */
@@ -38,19 +36,6 @@ export interface WorldOptions {
   /** Default: RESTORED_MIN. */
   readonly restoredMin?: number;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
-}
-
-export interface WorldListener {
-  /**
-   * After each event, in journal order. After a journal gap is recorded, its events come again and `before` is not the
-   * last `after`. Facts that were restored (`recordCarried`) have no call of their own.
-   */
-  onEvent?(before: State, event: Event, after: State): void;
-  /**
-   * After each batch, in journal order: the merged push requests of its events, and all other effects. `tookMs`: the
-   * time of folding.
-   */
-  onFolded(state: State, request: PushRequest, effects: readonly Effect[], tookMs: number): void;
 }
 
 const noneRejected: ReadonlySet<number> = new Set();
@@ -359,33 +344,9 @@ export class World {
     await this.#write(failures);
   }
 
-  async #foldFrom(from: State, events: readonly Event[], rejected: ReadonlySet<number>) {
-    const effects: Effect[] = [];
-    let request = noPush;
-    let state = from;
-    const failures: Unrecorded[] = [];
-    let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
-    for (const event of events) {
-      // Without a connected proxy no push request is computed: a proxy that connects gets the newest state.
-      const folded = fold(state, event, rejected, state.proxies.size > 0);
-      for (const listener of this.#listeners) listener.onEvent?.(state, event, folded.state);
-      state = folded.state;
-      if (folded.failure !== undefined) failures.push(this.#rejection(event, folded.failure));
-      for (const effect of folded.effects) {
-        if (effect.kind === 'Push') request = mergePushRequests(request, effect.request);
-        else effects.push(effect);
-      }
-      if (this.#options.clock.now() >= sliceEnd) {
-        await this.#progress.pause();
-        sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
-      }
-    }
-    return { state, request, effects, failures };
-  }
-
-  #rejection(event: Event, reason: string): Unrecorded {
-    this.#options.log('error', `event ${event.seq} (${event.kind}) could not be folded and is skipped: ${reason}`);
-    return { source: 'runtime', kind: 'Rejected', rejected: event.seq, reason };
+  #foldFrom(from: State, events: readonly Event[], rejected: ReadonlySet<number>): Promise<FoldedBatch> {
+    const { clock, log } = this.#options;
+    return foldBatch(from, events, { clock, log, rejected, listeners: this.#listeners, progress: this.#progress });
   }
 }
 

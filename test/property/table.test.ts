@@ -37,6 +37,11 @@ function likeAMap(change: Change): fc.IProperty<[Written]> {
     expect(now.size).toBe(expected.length);
     expect([...before.entries()]).toEqual(old);
     expect([...now.with('key-1-more', 1).without('key-1-more').entries()]).toEqual(expected);
+    for (const prefix of ['', 'key-1', 'key-15', 'none']) {
+      const values = expected.filter(([name]) => name.startsWith(prefix)).map(([, value]) => value);
+      expect(now.range(prefix)).toEqual(values);
+      expect([...now.valuesFrom(prefix)]).toEqual(values);
+    }
     const differing = expected.filter(([name, value]) => before.get(name) !== value).map(([name]) => name);
     const gone = old.filter(([name]) => !map.has(name)).map(([name]) => name);
     expect([...now.keysUnlike(before)].sort()).toEqual([...differing, ...gone].sort());

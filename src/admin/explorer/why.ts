@@ -2,10 +2,9 @@
 
 import type { ProxyRecord } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
-import { explainAbsence } from '../../history/absence.ts';
+import { explainAbsence, namesMeant } from '../../history/absence.ts';
 import { explain } from '../../history/explain.ts';
 import type { History } from '../../history/history.ts';
-import { nearestNames } from '../../history/nearest.ts';
 import {
   clusterSubject,
   endpointSubject,
@@ -27,9 +26,7 @@ export async function why(history: History, state: State, proxy: ProxyRecord, as
   const found = await explain(history, state, proxy, subject);
   if (found !== undefined) return found;
   const absence = await explainAbsence(history, state, proxy, subject);
-  // A name that was there, or that an object would make, is no slip of the pen.
-  const isSlip = absence.goneSince === undefined && !absence.reasons.some(({ proven }) => proven);
-  return { ...absence, nearest: isSlip ? nearestNames(name, subject.names(history.tracker, state, proxy)) : [] };
+  return { ...absence, nearest: namesMeant(absence, name, () => subject.names(history.tracker, state, proxy)) };
 }
 
 function subjectOf(asked: Asked, name: string): Subject {

@@ -43,7 +43,7 @@ export function sliceRequest(comparison: Comparison, state: State, change: Chang
 /** The endpoints of another slice of the service, the same before and after the change. */
 function peerOf({ after }: Comparison, state: State, service: string, key: string): readonly Endpoint[] | undefined {
   let looks = 0;
-  for (const obj of state.indexes.slicesByService.range(`${service}|`)) {
+  for (const obj of state.indexes.slicesByService.valuesFrom(`${service}|`)) {
     const peer = obj as Obj<'EndpointSlice'>;
     const peerKey = `${peer.cluster}/${peer.namespace}/${peer.name}`;
     if (looks++ === PEERS_MAX) return undefined;
@@ -62,7 +62,7 @@ function accountsOf(endpoints: readonly Endpoint[]): ReadonlySet<string> {
 function isRepeated({ indexes }: State, slice: Obj<'EndpointSlice'>, key: string): boolean {
   const { slicesByPod = [], slicesByIp = [] } = definitions.EndpointSlice.indexes(slice);
   const isElsewhere = (index: 'slicesByPod' | 'slicesByIp', entry: string): boolean => {
-    for (const { cluster, namespace, name } of indexes[index].range(`${entry}|`)) {
+    for (const { cluster, namespace, name } of indexes[index].valuesFrom(`${entry}|`)) {
       if (`${cluster}/${namespace}/${name}` !== key) return true;
     }
     return false;

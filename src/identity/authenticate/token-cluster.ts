@@ -1,7 +1,9 @@
-// Which cluster a token is of: callers say it in a header, and an API server or its keys decide whether it is true.
+// Which cluster a token is of: callers say it in a header, and an API server or its keys decide whether it is true. The
+// ways to prove a Kubernetes token begin with it.
 // Source: Istio security/pkg/server/ca/authenticate/kubeauth/kube_jwt.go (authenticate, getKubeClient).
 
 import type { Peer } from '../../core/model/caller.ts';
+import { type Authenticator, bearerToken, type Outcome } from './authenticator.ts';
 
 export interface ClusterNames {
   /** The cluster that the configuration is of. */
@@ -16,4 +18,19 @@ export function clusterOfToken(peer: Peer, { own, aliases }: ClusterNames): stri
   const [id = ''] = said.length === 1 ? said : [];
   if (id === '' || id === own) return own;
   return Object.hasOwn(aliases, id) ? aliases[id]! : id;
+}
+
+/** The way that proves the bearer token of a call, given the cluster that it is said to be of. */
+export function kubernetesToken(
+  clusters: ClusterNames,
+  prove: (token: string, cluster: string) => Promise<Outcome>,
+): Authenticator {
+  return {
+    name: 'Kubernetes token',
+    authenticate: async peer => {
+      const token = bearerToken(peer);
+      if (token === undefined) return { kind: 'none', reason: 'no bearer token' };
+      return prove(token, clusterOfToken(peer, clusters));
+    },
+  };
 }

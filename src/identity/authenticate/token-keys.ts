@@ -7,9 +7,9 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { spiffeId } from '../x509/names.ts';
-import { type Authenticator, bearerToken, type Outcome } from './authenticator.ts';
+import type { Authenticator, Outcome } from './authenticator.ts';
 import { type KeySet, verifiedClaims } from './jwt.ts';
-import { type ClusterNames, clusterOfToken } from './token-cluster.ts';
+import { type ClusterNames, kubernetesToken } from './token-cluster.ts';
 
 /** What the state knows of who is named in a token. `undefined`: the state has none of that kind to compare with. */
 export interface Accounts {
@@ -37,20 +37,14 @@ const ALGORITHMS: readonly string[] = ['RS256', 'RS384', 'RS512', 'ES256', 'ES38
 
 export function tokenKeys(options: TokenKeysOptions): Authenticator {
   const { audiences, now, accounts, trustDomain } = options;
-  return {
-    name: 'Kubernetes token',
-    authenticate: async peer => {
-      const token = bearerToken(peer);
-      if (token === undefined) return { kind: 'none', reason: 'no bearer token' };
-      const cluster = clusterOfToken(peer, options.clusters);
-      const keys = options.keysOf(cluster);
-      if (keys === undefined)
-        return { kind: 'unavailable', reason: `the keys for tokens of cluster ${cluster} are not known` };
-      const verified = await verifiedClaims(token, keys, { audiences, algorithms: ALGORITHMS, now: now() });
-      if ('why' in verified) return { kind: 'refused', reason: verified.why };
-      return judged(verified.claims, cluster, accounts, trustDomain());
-    },
-  };
+  return kubernetesToken(options.clusters, async (token, cluster) => {
+    const keys = options.keysOf(cluster);
+    if (keys === undefined)
+      return { kind: 'unavailable', reason: `the keys for tokens of cluster ${cluster} are not known` };
+    const verified = await verifiedClaims(token, keys, { audiences, algorithms: ALGORITHMS, now: now() });
+    if ('why' in verified) return { kind: 'refused', reason: verified.why };
+    return judged(verified.claims, cluster, accounts, trustDomain());
+  });
 }
 
 function judged(claims: JsonObject, cluster: string, accounts: Accounts, trustDomain: string): Outcome {

@@ -7,8 +7,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { type ClusterCall, refusalOf } from '../cluster-call.ts';
 import { spiffeId } from '../x509/names.ts';
-import { type Authenticator, bearerToken, type Outcome } from './authenticator.ts';
-import { type ClusterNames, clusterOfToken } from './token-cluster.ts';
+import type { Authenticator, Outcome } from './authenticator.ts';
+import { type ClusterNames, kubernetesToken } from './token-cluster.ts';
 
 export interface TokenReviewOptions {
   readonly clusters: ClusterNames;
@@ -26,29 +26,23 @@ const SERVER_TROUBLE = 500;
 const TOO_MANY_REQUESTS = 429;
 
 export function tokenReview(options: TokenReviewOptions): Authenticator {
-  return {
-    name: 'Kubernetes token',
-    authenticate: async peer => {
-      const token = bearerToken(peer);
-      if (token === undefined) return { kind: 'none', reason: 'no bearer token' };
-      const cluster = clusterOfToken(peer, options.clusters);
-      const call = options.callOf(cluster);
-      if (call === undefined)
-        return { kind: 'refused', reason: `the client claims to be in cluster ${cluster}, which is not known` };
-      const { status, body } = await call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenReview',
-        spec: { token, audiences: [...options.audiences] },
-      });
-      if (status === 0 || status >= SERVER_TROUBLE || status === TOO_MANY_REQUESTS) {
-        return { kind: 'unavailable', reason: `TokenReview in cluster ${cluster}: ${refusalOf(status, body)}` };
-      }
-      if (status >= 300 || !isObject(body)) {
-        return { kind: 'refused', reason: `TokenReview in cluster ${cluster}: ${refusalOf(status, body)}` };
-      }
-      return judged(isObject(body.status) ? body.status : {}, cluster, options.trustDomain());
-    },
-  };
+  return kubernetesToken(options.clusters, async (token, cluster) => {
+    const call = options.callOf(cluster);
+    if (call === undefined)
+      return { kind: 'refused', reason: `the client claims to be in cluster ${cluster}, which is not known` };
+    const { status, body } = await call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token, audiences: [...options.audiences] },
+    });
+    if (status === 0 || status >= SERVER_TROUBLE || status === TOO_MANY_REQUESTS) {
+      return { kind: 'unavailable', reason: `TokenReview in cluster ${cluster}: ${refusalOf(status, body)}` };
+    }
+    if (status >= 300 || !isObject(body)) {
+      return { kind: 'refused', reason: `TokenReview in cluster ${cluster}: ${refusalOf(status, body)}` };
+    }
+    return judged(isObject(body.status) ? body.status : {}, cluster, options.trustDomain());
+  });
 }
 
 function judged(status: JsonObject, cluster: string, trustDomain: string): Outcome {

@@ -7,7 +7,7 @@ import { fold } from '../../../src/core/fold/fold-event.ts';
 import { noPush } from '../../../src/core/push-request.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { ConfigStoreController } from '../../../src/runtime/config-store.ts';
-import type { WorldListener } from '../../../src/runtime/world.ts';
+import type { WorldListener } from '../../../src/runtime/fold-batch.ts';
 import { namespace, service, serviceEntry } from '../core/registry/fixtures.ts';
 
 const SOURCE = 'file/Kubernetes';

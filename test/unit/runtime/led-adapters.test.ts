@@ -9,16 +9,21 @@ import { settle } from '../../sim/fake-clock.ts';
 class Source implements Adapter {
   readonly source = 'file/Kubernetes';
   readonly did: string[];
+  readonly startsAfterLists: boolean;
   readonly #name: string;
+  readonly #isListed: Promise<void>;
   isSynced = false;
 
-  constructor(name: string, did: string[]) {
+  constructor(name: string, did: string[], startsAfterLists = false, isListed: Promise<void> = Promise.resolve()) {
     this.#name = name;
     this.did = did;
+    this.startsAfterLists = startsAfterLists;
+    this.#isListed = isListed;
   }
 
   async start(): Promise<void> {
     this.did.push(`${this.#name} starts`);
+    await this.#isListed;
   }
 
   async stop(): Promise<void> {
@@ -96,5 +101,50 @@ describe('a source of one of several replicas', () => {
     led.lead();
     await settle();
     expect(adapter.status().waiting).toEqual(['a list']);
+  });
+});
+
+describe('a source that writes, at one of several replicas', () => {
+  function leading(again: () => Promise<readonly Adapter[]> = async () => []) {
+    const did: string[] = [];
+    let list: () => void = () => undefined;
+    let fail: (error: Error) => void = () => undefined;
+    const isListed = new Promise<void>((resolve, reject) => {
+      list = resolve;
+      fail = reject;
+    });
+    const first = [new Source('writer', did, true), new Source('cluster', did, false, isListed)];
+    const led = new LedAdapters({ first, again, state: () => listed, log: () => undefined });
+    for (const adapter of led.adapters) void adapter.start(sink);
+    led.lead();
+    return { led, did, list: () => list(), fail: () => fail(new Error('gone')) };
+  }
+
+  it('starts once this replica has listed the others, although another replica has', async () => {
+    const { did, list } = leading();
+    await settle();
+    expect(did).toEqual(['cluster starts']);
+    list();
+    await settle();
+    expect(did).toEqual(['cluster starts', 'writer starts']);
+  });
+
+  it('does not start when a source cannot be listed', async () => {
+    const { did, fail } = leading();
+    await settle();
+    fail();
+    await settle();
+    expect(did).toEqual(['cluster starts']);
+  });
+
+  it('does not start for a list that ends after its term', async () => {
+    const { led, did, list } = leading(() => new Promise(() => undefined));
+    await settle();
+    led.follow();
+    led.lead();
+    await settle();
+    list();
+    await settle();
+    expect(did).toEqual(['cluster starts', 'cluster stops']);
   });
 });

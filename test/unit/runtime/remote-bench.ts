@@ -14,7 +14,7 @@ import { foldFacts } from '../../../src/offline/generate.ts';
 import type { News } from '../../../src/runtime/news.ts';
 import { RemoteClusterSet, type RemoteObservation } from '../../../src/runtime/remote-clusters.ts';
 import { sinkOf } from '../../../src/runtime/start.ts';
-import type { WorldListener } from '../../../src/runtime/world.ts';
+import type { WorldListener } from '../../../src/runtime/fold-batch.ts';
 import { FakeApiServer } from '../../adapters/fake-api-server.ts';
 import { VirtualTime } from '../../adapters/virtual-time.ts';
 import { kubeconfigText, remoteSecret } from '../core/clusters/secrets.ts';

@@ -30,6 +30,28 @@ describe('sources read on request', () => {
   });
 });
 
+describe('a source that writes', () => {
+  const held = { ...emptyState, synced: emptyState.synced.with('memory/c1', 5) };
+  const isListed = async (statuses: readonly SourceStatus[]): Promise<boolean> => {
+    const { sources: all } = sources(statuses, held);
+    let listed = false;
+    void all.whenListed().then(() => {
+      listed = true;
+    });
+    await all.whenIndependentReady();
+    await new Promise(resolve => setImmediate(resolve));
+    return listed;
+  };
+
+  it('waits for a source that only the journal knows, although it is served from', async () => {
+    expect(await isListed([well, waiting])).toBe(false);
+  });
+
+  it('begins when every source has been listed in this process', async () => {
+    expect(await isListed([well, well])).toBe(true);
+  });
+});
+
 describe('readiness', () => {
   it('requires all sources', () => {
     expect(sources([well, well]).sources.readiness()).toEqual({ ready: true, text: 'ready\n' });

@@ -28,6 +28,13 @@ export interface TargetRef {
   /** The slice's own namespace when none is given. */
   readonly namespace: string;
 }
+
+/** As the decoder reads it. */
+export const targetRefFields = [
+  { name: 'kind', type: 'string' },
+  { name: 'name', type: 'string' },
+  { name: 'namespace', type: 'string' },
+] as const;
 export interface SliceEndpoint {
   readonly addresses: readonly string[];
   readonly conditions: EndpointConditions;
@@ -102,11 +109,7 @@ export const endpointSlice = kubernetesKind<'EndpointSlice', Decoded>({
       { name: 'serving', type: 'bool' },
       { name: 'terminating', type: 'bool' },
     ],
-    TargetRef: [
-      { name: 'kind', type: 'string' },
-      { name: 'name', type: 'string' },
-      { name: 'namespace', type: 'string' },
-    ],
+    TargetRef: targetRefFields,
     Port: [
       { name: 'name', type: 'string' },
       { name: 'protocol', type: 'string' },

@@ -5,7 +5,7 @@ import { each, type Reference } from '../references.ts';
 import type { Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
 import { checkPort } from '../validate/ports.ts';
-import type { TargetRef } from './endpoint-slice.ts';
+import { type TargetRef, targetRefFields } from './endpoint-slice.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 import { podReference, serviceReference } from './references.ts';
 
@@ -70,11 +70,7 @@ export const endpoints = kubernetesKind<'Endpoints', Decoded>({
       { name: 'nodeName', type: 'string' },
       { name: 'targetRef', type: { message: 'TargetRef' } },
     ],
-    TargetRef: [
-      { name: 'kind', type: 'string' },
-      { name: 'name', type: 'string' },
-      { name: 'namespace', type: 'string' },
-    ],
+    TargetRef: targetRefFields,
     Port: [
       { name: 'name', type: 'string' },
       { name: 'port', type: 'int32' },

@@ -1,0 +1,45 @@
+// The test files that hold a folder: enough to notice a mistake in it, few enough that a run ends.
+
+export const HELD_BY: Readonly<Record<string, readonly string[]>> = {
+  'src/xds/push': ['test/unit/xds/push/schedule.test.ts', 'test/property/push-schedule.test.ts'],
+  'src/xds/session': [
+    'test/unit/xds/session/step.test.ts',
+    'test/protocol/scenarios.test.ts',
+    'test/property/law-4-protocols.test.ts',
+  ],
+  'src/core/handlers': [
+    'test/unit/core/handlers/answers.test.ts',
+    'test/unit/core/handlers/cluster.test.ts',
+    'test/unit/core/handlers/config.test.ts',
+    'test/unit/core/handlers/endpoints.test.ts',
+    'test/unit/core/handlers/mesh.test.ts',
+    'test/unit/core/handlers/multi-cluster-services.test.ts',
+    'test/unit/core/handlers/service-entry.test.ts',
+    'test/unit/core/handlers/service.test.ts',
+    'test/unit/core/handlers/workloads.test.ts',
+  ],
+  'src/core/registry': [
+    'test/unit/core/registry/discovery.test.ts',
+    'test/unit/core/registry/endpoints.test.ts',
+    'test/unit/core/registry/selecting.test.ts',
+    'test/unit/core/registry/service-model.test.ts',
+    'test/unit/core/registry/services.test.ts',
+    'test/unit/core/registry/workload.test.ts',
+    'test/property/allocated-addresses.test.ts',
+  ],
+  'src/journal': [
+    'test/unit/journal/append-queue.test.ts',
+    'test/unit/journal/lines.test.ts',
+    'test/unit/journal/object-ref.test.ts',
+    'test/unit/journal/seal.test.ts',
+    'test/unit/journal/secret-values.test.ts',
+    'test/unit/journal/encoding-line.test.ts',
+    'test/unit/journal/journal.test.ts',
+    'test/unit/journal/snapshots.test.ts',
+    'test/unit/journal/verify.test.ts',
+    'test/unit/journal/export.test.ts',
+    'test/unit/journal/file.test.ts',
+    'test/unit/journal/writer-link.test.ts',
+    'test/property/envelope.test.ts',
+  ],
+};

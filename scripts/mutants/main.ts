@@ -1,0 +1,100 @@
+// `npm run test:mutants -- FOLDER [--files TEXT]`: Stryker changes one thing after the other in a folder's code; the test
+// files that hold the folder (held-by.ts) must notice. A mutant that no test notices survives: it is printed with its
+// place, and the last line says how many were killed. All is kept in `.periplus/mutants`, and a second call goes on.
+//
+// Stryker 9 makes the mutants (10 needs Node 22). All of them run in one process (trial.ts), a thousand in the time in
+// which Stryker's own runner tries ten. A mutant that never ends is noticed here: the process is ended, begun again, and
+// goes on after it. The instrumenter is installed beside the project on the first call, so that nobody else pays for it.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { HELD_BY } from './held-by.ts';
+import { instrument } from './instrument.ts';
+import { type Results, readResults, summaryOf } from './results.ts';
+
+const root = join(import.meta.dirname, '../..');
+const home = join(root, '.periplus/mutants');
+/** Without a result for this long, the mutant under way counts as one that never ends. */
+const STUCK_MS = 120_000;
+const LOOK_MS = 2_000;
+/** Of a property for each mutant; a survivor may be tried again with more (PERIPLUS_RUNS). */
+const RUNS = '25';
+const VITEST = join(root, 'node_modules/vitest/vitest.mjs');
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { files: { type: 'string', default: '' } },
+});
+
+/** The code of a folder, all folders below it included. */
+function sourcesOf(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts') && !file.endsWith('.gen.ts') && file.includes(values.files))
+    .map(file => join(folder, file))
+    .sort();
+}
+
+/** Of code and tests: what was found holds as long as they stay as they are. */
+function fingerprint(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(join(root, file)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+function config(work: string, tests: readonly string[]): string {
+  const file = join(work, 'vitest.mjs');
+  const here = JSON.stringify(import.meta.dirname);
+  writeFileSync(
+    file,
+    `import { instrumented } from ${JSON.stringify(join(import.meta.dirname, 'instrumented.ts'))};
+export default {
+  root: ${JSON.stringify(root)},
+  plugins: [instrumented(${JSON.stringify(work)}, ${here}, ${JSON.stringify(tests)})],
+  test: { include: ['scripts/mutants/trial.ts'], testTimeout: 0, hookTimeout: 0, isolate: false, pool: 'forks', maxWorkers: 1 },
+};
+`,
+  );
+  return file;
+}
+
+/** Runs until the process ends by itself, or nothing has come for too long; true: it ended by itself. */
+async function trial(work: string, vitest: string): Promise<boolean> {
+  const env = { ...process.env, PERIPLUS_MUTANTS: work, PERIPLUS_RUNS: process.env.PERIPLUS_RUNS ?? RUNS };
+  const args = ['--import', 'tsx', VITEST, 'run', '--config', vitest, '--reporter=dot'];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env, detached: true });
+  const ended = new Promise<boolean>(resolve => child.once('exit', code => resolve(code === 0)));
+  let seen = Date.now();
+  const timer = setInterval(() => {
+    const changed = statSync(join(work, 'results.jsonl'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    seen = Math.max(seen, changed);
+    if (Date.now() - seen > STUCK_MS && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }, LOOK_MS);
+  const isWell = await ended;
+  clearInterval(timer);
+  return isWell;
+}
+
+async function main(): Promise<number> {
+  const folder = (positionals[0] ?? '').replace(/\/$/, '');
+  const tests = HELD_BY[folder];
+  if (tests === undefined) {
+    process.stderr.write(`expected one of these folders:\n  ${Object.keys(HELD_BY).join('\n  ')}\n`);
+    return 2;
+  }
+  const sources = sourcesOf(folder);
+  const work = join(home, `${folder.replaceAll('/', '-')}-${fingerprint([...sources, ...tests])}`);
+  mkdirSync(work, { recursive: true });
+  if (!existsSync(join(work, 'mutants.json'))) await instrument(root, work, sources, join(home, 'stryker'));
+  const vitest = config(work, tests);
+  for (let before = -1, done: Results = readResults(work); done.tried.size > before; done = readResults(work)) {
+    before = done.tried.size;
+    if (await trial(work, vitest)) break;
+  }
+  process.stdout.write(summaryOf(work));
+  return 0;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,58 @@
+// What became of the mutants, a line each in `results.jsonl`, so that a run that ends early loses one at most. A line
+// `begun` without a result is a mutant that never ended.
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mutant } from './instrument.ts';
+
+/** `uncovered`: no test reaches it. `static`: it acts while modules load, which happens once; it is not counted. */
+export type Outcome = 'killed' | 'survived' | 'uncovered' | 'static' | 'endless';
+
+interface Line {
+  readonly id: string;
+  readonly outcome: Outcome | 'begun';
+}
+
+export interface Results {
+  readonly tried: ReadonlyMap<string, Outcome>;
+}
+
+export function note(work: string, line: Line): void {
+  appendFileSync(join(work, 'results.jsonl'), `${JSON.stringify(line)}\n`);
+}
+
+export function readResults(work: string): Results {
+  const file = join(work, 'results.jsonl');
+  const tried = new Map<string, Outcome>();
+  if (!existsSync(file)) return { tried };
+  for (const text of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+    const { id, outcome } = JSON.parse(text) as Line;
+    tried.set(id, outcome === 'begun' ? 'endless' : outcome);
+  }
+  return { tried };
+}
+
+export function summaryOf(work: string): string {
+  const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
+  const { tried } = readResults(work);
+  const of = (...outcomes: readonly Outcome[]): readonly Mutant[] =>
+    mutants.filter(({ id }) => outcomes.includes(tried.get(id) ?? 'static'));
+  const lines = of('survived', 'uncovered').map(mutant => show(mutant, tried.get(mutant.id) ?? 'survived'));
+  const killed = of('killed', 'endless').length;
+  const all = killed + lines.length;
+  const share = all === 0 ? 0 : (100 * killed) / all;
+  const rest = `${of('uncovered').length} without a test, ${of('static').length} not counted, ${tried.size} of ${mutants.length} tried`;
+  return `${lines.join('\n')}\n${killed} of ${all} mutants killed (${share.toFixed(1)} %); ${rest}\n`;
+}
+
+function show({ fileName, location, mutatorName, replacement }: Mutant, outcome: Outcome): string {
+  const { start, end } = location;
+  const source = readFileSync(fileName, 'utf8').split('\n');
+  const was =
+    start.line === end.line
+      ? (source[start.line] ?? '').slice(start.column, end.column)
+      : `${(source[start.line] ?? '').slice(start.column)} …`;
+  const brief = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 100);
+  const place = fileName.slice(fileName.indexOf('/src/') + 1);
+  return `${place}:${start.line + 1}:${start.column + 1} ${outcome} ${mutatorName}: ${brief(was)} -> ${brief(replacement)}`;
+}
