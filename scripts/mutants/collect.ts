@@ -64,7 +64,7 @@ type Add = (title: string, run: Run) => void;
 function withForms(add: Add): Add & { readonly each: Each; readonly runIf: (is: boolean) => Add } {
   const each: Each = rows => (title, run) => {
     for (const row of rows) {
-      const values = (Array.isArray(row) ? row : [row]) as readonly never[];
+      const values: readonly never[] = (Array.isArray(row) ? row : [row]) as never[];
       add(format(title, ...values), () => run(...values));
     }
   };

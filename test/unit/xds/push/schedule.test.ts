@@ -179,6 +179,42 @@ describe('a step of the push schedule', () => {
     expect([...steps.schedule.next.keys()]).toEqual(['a', 'b']);
   });
 
+  it('makes a connection due again whose push in the wave that still waits is done', () => {
+    const steps = new Steps(['a', 'b', 'c', 'd']);
+    steps.ask(0, endpoint);
+    expect(started(steps.done(10, 'a'))).toEqual(['c']);
+    steps.ask(200, another);
+    expect(started(steps.done(210, 'b'))).toEqual(['d']);
+    expect(started(steps.done(220, 'c'))).toEqual(['a']);
+  });
+
+  it('stays the same object when an input changes nothing', () => {
+    const steps = new Steps(['a', 'b', 'c']);
+    const idle = steps.schedule;
+    steps.ask(0, noPush);
+    expect(steps.schedule).toBe(idle);
+    steps.ask(0, endpoint);
+    const busy = steps.schedule;
+    steps.ask(1, noPush);
+    steps.done(2, 'stranger');
+    expect([steps.schedule.waves, steps.schedule.next, steps.schedule.slow]).toEqual([
+      busy.waves,
+      busy.next,
+      busy.slow,
+    ]);
+    steps.ask(3, noPush);
+    expect(steps.schedule.waves).toBe(busy.waves);
+  });
+
+  it('starts those that waited for one request as one wave', () => {
+    const steps = new Steps(['a', 'b', 'c'], { ...settings, windowSize: 3 });
+    steps.ask(0, endpoint);
+    steps.ask(200, another);
+    const narrow = { ...steps.schedule, settings };
+    const [after] = stepSchedule(narrow, { kind: 'Done', time: 210, connections: ['a', 'b', 'c'] });
+    expect(after.waves.map(({ connections, at }) => [connections, at])).toEqual([[['a', 'b', 'c'], 2]]);
+  });
+
   it('has no effect for the end of a push that is not in flight', () => {
     const steps = new Steps(['a', 'b', 'c']);
     steps.ask(0, endpoint);
@@ -195,7 +231,7 @@ describe('a step of the push schedule', () => {
     expect([...steps.schedule.connections.keys()]).toEqual(['b', 'd']);
     const { schedule } = steps;
     expect(steps.on({ kind: 'Disconnected', time: 7, connection: 'a' })).toEqual([]);
-    expect(steps.schedule).toEqual(schedule);
+    expect(steps.schedule).toBe(schedule);
   });
 
   it('forgets the next push of a connection that closes', () => {
