@@ -194,6 +194,10 @@ async function main(): Promise<number> {
   const folder = resolve(values.folder);
   mkdirSync(folder, { recursive: true });
   const soak = new Soak(folder);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // What the laps before have reached is in the progress file.
+    process.once(signal, () => void soak.end().then(() => process.exit(0)));
+  }
   const until = Date.now() + hours * 3_600_000;
   try {
     await soak.begin();
