@@ -4,7 +4,7 @@
 //
 // Stryker 9 makes the mutants (10 needs Node 22). All of them run in one process (trial.ts), a thousand in the time in
 // which Stryker's own runner tries ten. A mutant that never ends is noticed here: the process is ended, begun again, and
-// goes on after it. The instrumenter is installed beside the project on the first call, so that nobody else pays for it.
+// goes on after it. The instrumenter is installed beside the project on the first call, outside of `npm install`.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
