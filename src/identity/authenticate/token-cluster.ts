@@ -20,7 +20,7 @@ export function clusterOfToken(peer: Peer, { own, aliases }: ClusterNames): stri
   return Object.hasOwn(aliases, id) ? aliases[id]! : id;
 }
 
-/** The way that proves the bearer token of a call, given the cluster that it is said to be of. */
+/** The way that proves the bearer token of a call, given the cluster that the caller names. */
 export function kubernetesToken(
   clusters: ClusterNames,
   prove: (token: string, cluster: string) => Promise<Outcome>,
