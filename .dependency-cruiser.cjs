@@ -172,7 +172,7 @@ module.exports = {
     only(
       'answers-are-data',
       "types of answers are data: the explorer's API declares them for the page, and history what it shares with it",
-      '^src/(history/answers|admin/explorer/api(-questions)?)\\.ts$',
+      '^src/(history/(proxy-)?answers|admin/explorer/api(-questions)?)\\.ts$',
       ['^src/core/base/json\\.ts$'],
     ),
     {

@@ -329,6 +329,7 @@ export interface GraphNode {
   readonly policies: readonly string[];
   /** Its own, and of a folded namespace those within it. `unreachable`: no workload that sends there arrives. */
   readonly problems: readonly GraphProblem[];
+  readonly problemsLeftOut: number;
 }
 
 export interface MeshGraph {

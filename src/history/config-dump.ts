@@ -13,14 +13,8 @@ import { generatedJson } from '../xds/wire/generated-json.ts';
 import { typeOf } from '../xds/wire/registry.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
+import type { DumpedResource } from './proxy-answers.ts';
 import { type Translations, translationsIn } from './translations.ts';
-
-export interface DumpedResource {
-  readonly name: string;
-  /** Hash of the content. */
-  readonly version: string;
-  readonly resource: JsonObject;
-}
 
 export interface ConfigDump {
   /** Connection, as the journal has it. */

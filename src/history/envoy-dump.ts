@@ -4,8 +4,9 @@
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, ECDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
-import type { ConfigDump, DumpedResource } from './config-dump.ts';
+import type { ConfigDump } from './config-dump.ts';
 import { jsonDiff } from './json-diff.ts';
+import type { DumpedResource } from './proxy-answers.ts';
 
 /** Types whose content Envoy prints as it received it. Of endpoints it prints its own view. */
 export const COMPARED_TYPES: readonly string[] = [CDS, LDS, RDS, ECDS];

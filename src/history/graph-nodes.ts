@@ -89,7 +89,7 @@ export class GraphNodes {
   /** `problems`: those of each node as it is shown. `missingMax`: of destinations that do not exist. */
   shown(
     folded: ReadonlySet<string>,
-    problems: ReadonlyMap<string, readonly GraphProblem[]>,
+    problems: ReadonlyMap<string, Pick<GraphNode, 'problems' | 'problemsLeftOut'>>,
     guards: Guards,
     missingMax: number,
   ): readonly GraphNode[] {
@@ -106,10 +106,7 @@ export class GraphNodes {
       const id = `namespace/${namespace}`;
       return { ...NOTHING, id, kind: 'namespace', title: namespace, namespace, count: of.length };
     });
-    return [...namespaces, ...workloads, ...services, ...missing].map(node => {
-      const own = problems.get(node.id);
-      return own === undefined ? node : { ...node, problems: own };
-    });
+    return [...namespaces, ...workloads, ...services, ...missing].map(node => ({ ...node, ...problems.get(node.id) }));
   }
 
   #workloadNode(workload: Workload, guards: Guards): GraphNode {
@@ -128,6 +125,7 @@ export class GraphNodes {
       mtls: isRouter ? 'unknown' : this.#mtlsOf(proxy, gate.ports),
       policies: [...policies].sort(),
       problems: [],
+      problemsLeftOut: 0,
     };
   }
 
@@ -151,7 +149,7 @@ export class GraphNodes {
   }
 }
 
-const NOTHING = { proxies: [], count: 0, mtls: 'unknown', policies: [], problems: [] } as const;
+const NOTHING = { proxies: [], count: 0, mtls: 'unknown', policies: [], problems: [], problemsLeftOut: 0 } as const;
 
 export function graphNodes(tracker: Tracker, state: State, proxies: readonly ProxyRecord[]): GraphNodes {
   return new GraphNodes(tracker, state, proxies);

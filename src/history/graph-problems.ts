@@ -1,7 +1,7 @@
 // What is broken in a mesh's graph: each problem once, however many workloads have it, the worst first. A mesh of
 // hundreds of services has thousands of pairs of caller and destination; people read destinations.
 
-import type { FoundProblem, GraphProblem, SendProblem } from './answers.ts';
+import type { FoundProblem, GraphNode, GraphProblem, SendProblem } from './answers.ts';
 import type { GraphNodes } from './graph-nodes.ts';
 import type { Workload } from './graph-workloads.ts';
 
@@ -24,6 +24,8 @@ interface Draft extends GraphProblem {
   readonly to?: string;
   readonly workloads: Set<Workload>;
 }
+
+export type ProblemsOfNode = Pick<GraphNode, 'problems' | 'problemsLeftOut'>;
 
 export class GraphProblems {
   readonly #nodes: GraphNodes;
@@ -74,15 +76,13 @@ export class GraphProblems {
   }
 
   /** Of each node as it is shown: its own problems, and those of lines that a folded namespace hides. */
-  byNode(
-    unreachable: readonly FoundProblem[],
-    shown: (id: string) => string,
-  ): ReadonlyMap<string, readonly GraphProblem[]> {
-    const found = new Map<string, GraphProblem[]>();
+  byNode(unreachable: readonly FoundProblem[], shown: (id: string) => string): ReadonlyMap<string, ProblemsOfNode> {
+    const found = new Map<string, { problems: GraphProblem[]; problemsLeftOut: number }>();
     const add = (node: string, { kind, message }: GraphProblem): void => {
-      const own = found.get(node) ?? [];
+      const own = found.get(node) ?? { problems: [], problemsLeftOut: 0 };
       found.set(node, own);
-      if (own.length < PROBLEMS_OF_NODE_MAX) own.push({ kind, message });
+      if (own.problems.length < PROBLEMS_OF_NODE_MAX) own.problems.push({ kind, message });
+      else own.problemsLeftOut++;
     };
     for (const problem of unreachable) add(shown(problem.node), problem);
     for (const draft of this.#drafts.values()) {

@@ -34,7 +34,7 @@ export type {
 } from './answers.ts';
 export { type BisectCondition, type BisectRange, type BisectResult, bisect } from './bisect.ts';
 export { Checkpoints } from './checkpoints.ts';
-export { type ConfigDump, configDump, type DumpedResource } from './config-dump.ts';
+export { type ConfigDump, configDump } from './config-dump.ts';
 export { type DiffSide, diffMeshes } from './diff.ts';
 export { explain } from './explain.ts';
 export { History, type HistoryOptions, openHistory } from './history.ts';
@@ -43,6 +43,7 @@ export { type IncidentOptions, incident } from './incident.ts';
 export { resolvePosition } from './position.ts';
 export { type Proposal, propose } from './proposal.ts';
 export { proxiesAt, proxyNamed } from './proxies.ts';
+export type { DumpedResource } from './proxy-answers.ts';
 export { explainNack, explainPush } from './pushes.ts';
 export {
   clusterSubject,

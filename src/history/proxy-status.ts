@@ -8,16 +8,7 @@ import type { State } from '../core/state.ts';
 import { byPushOrder, rulesOf } from '../xds/session/types.ts';
 import type { History } from './history.ts';
 import { proxiesAt } from './proxies.ts';
-
-export interface TypeStatusAt {
-  readonly status: 'SENT' | 'NOT_SENT' | 'ERROR' | 'UNKNOWN';
-  /** State that the last response was made from. */
-  readonly stateSeq?: number;
-  readonly resources?: number;
-  /** Digest of all that the client held after it. */
-  readonly version?: string;
-  readonly lastError?: string;
-}
+import type { TypeStatusAt } from './proxy-answers.ts';
 
 export interface ProxyStatusAt {
   readonly proxy: string;

@@ -36,13 +36,16 @@ export interface GraphSizes {
 
 /** Passes that pull each node towards its neighbours. */
 const SWEEPS = 6;
+/** Edges for each node, from which on no order has fewer crossings than another: nodes keep their rank. */
+const CROWDED_EDGES_PER_NODE = 6;
 
 export function layoutOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[], sizes: GraphSizes): GraphLayout {
   const layers = layersOf(nodes);
   const order = new Map<string, number>();
   for (const layer of layers) for (const [i, id] of layer.entries()) order.set(id, i);
   const neighbours = neighboursOf(nodes, edges);
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+  const sweeps = edges.length > CROWDED_EDGES_PER_NODE * nodes.length ? 0 : SWEEPS;
+  for (let sweep = 0; sweep < sweeps; sweep++) {
     const inTurn = sweep % 2 === 0 ? layers : [...layers].reverse();
     for (const layer of inTurn) sortByNeighbours(layer, neighbours, order);
   }

@@ -51,7 +51,7 @@ export function meshGraph({ nodes, edges }: Pick<Mesh, 'nodes' | 'edges'>, choic
     const node = byId.get(id);
     if (node === undefined) return undefined;
     const key = `${role} ${id}`;
-    const rank = `${node.kind === 'gateway' ? 0 : 1} ${node.namespace} ${node.title}`;
+    const rank = naturalRank(`${node.kind === 'gateway' ? 0 : 1} ${node.namespace} ${node.title}`);
     if (!drawn.has(key)) drawn.set(key, { id: key, layer: LAYERS[role], rank, role, node });
     return key;
   };
@@ -66,6 +66,11 @@ export function meshGraph({ nodes, edges }: Pick<Mesh, 'nodes' | 'edges'>, choic
   const seen = new Set([...drawn.values()].map(({ node }) => node.id));
   for (const node of nodes) if (!seen.has(node.id) && isDrawnAlone(node)) place(node.id, roleAlone(node));
   return { nodes: [...drawn.values()], edges: lines };
+}
+
+/** Numbers sort by value: team-2 stands before team-10. */
+export function naturalRank(text: string): string {
+  return text.replace(/[0-9]{1,8}/g, digits => digits.padStart(8, '0'));
 }
 
 /** A `backs` edge runs from the service to the workload, whichever way the answer names them. */

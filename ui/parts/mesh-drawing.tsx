@@ -21,6 +21,8 @@ const CHAR_PX = 7.2;
 /** The same of a note. */
 const NOTE_CHAR_PX = 5.8;
 const LABEL_PX = 14;
+/** With more lines, those without a chosen end are faint and bear no labels: they would hide each other. */
+const LINES_CLEAR_MAX = 120;
 const HEADS: readonly string[] = ['who calls', 'what is called', 'what answers'];
 
 interface MeshDrawingProps {
@@ -50,8 +52,14 @@ export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
   const isLit = (edge: DrawnEdge): boolean => chosen === undefined || touches(edge, chosen);
   const turns = turnsOf(graph.edges);
   const sorted = [...graph.edges].sort((a, b) => Number(a.isBad) - Number(b.isBad));
+  const isCrowded = chosen === undefined && sorted.length > LINES_CLEAR_MAX;
   return (
-    <svg class="mesh-drawing" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+    <svg
+      class={`mesh-drawing ${isCrowded ? 'crowded' : ''}`}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+    >
       <title>The mesh as a graph</title>
       {layers.map((layer, column) => (
         <text key={layer} class="head" x={MARGIN_PX + column * (sizes.nodeWidth + sizes.gapX)} y={14}>
@@ -69,7 +77,7 @@ export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
             differs={known !== undefined && !known.has(lineKey(edge))}
           />
         ))}
-        {sorted.map(edge => (
+        {(isCrowded ? [] : sorted).map(edge => (
           <Labels
             turn={turns.get(edge) ?? 0}
             key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
@@ -220,9 +228,10 @@ const TRANSPORTS: Readonly<Record<MeshNode['mtls'], string>> = {
   unknown: '',
 };
 
-function noteOf({ kind, namespace, count, mtls, policies, problems }: MeshNode): string {
+function noteOf({ kind, namespace, count, mtls, policies, problems, problemsLeftOut }: MeshNode): string {
   if (kind === 'missing') return 'no such cluster';
-  if (kind === 'namespace' && problems.length > 0) return `${count} inside · ${counted(problems.length, 'problem')}`;
+  if (kind === 'namespace' && problems.length > 0)
+    return `${count} inside · ${counted(problems.length + problemsLeftOut, 'problem')}`;
   if (problems.some(one => one.kind === 'unreachable')) return [namespace, 'unreachable'].filter(Boolean).join(' · ');
   const parts = [
     kind === 'namespace' ? `${count} inside` : namespace,

@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import type { Convergence } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
-import { useAnswer } from '../client/use-answer.ts';
+import { useLiveAnswer } from '../client/use-live-answer.ts';
 import { counted, duration, fullTime } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
 import { EventLink, ObjectLink, ProxyLink } from '../parts/links.tsx';
@@ -14,8 +14,10 @@ import { useWidth } from '../parts/use-width.ts';
 const CHART_PX = 150;
 const PROXIES_SHOWN = 200;
 
+const timeOf = ({ event }: Convergence): number => event.time;
+
 export function ConvergencePanel({ seq }: { readonly seq: number }) {
-  const answer = useAnswer<Convergence>(urlOf('convergence', { seq }), false);
+  const answer = useLiveAnswer<Convergence>(urlOf('convergence', { seq }), timeOf, false);
   return (
     <Answer of={answer} what="Following the event">
       {convergence => <Reached convergence={convergence} />}

@@ -3,16 +3,18 @@
 import type { EventDetail } from '../../src/admin/explorer/api.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
-import { useAnswer } from '../client/use-answer.ts';
+import { useLiveAnswer } from '../client/use-live-answer.ts';
 import { duration, fullTime } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { EventLink, ObjectLink } from '../parts/links.tsx';
 
+const timeOf = ({ row }: EventDetail): number => row.time;
+
 export function EventPanel({ seq }: { readonly seq: number }) {
   const { set } = useGoing();
-  const answer = useAnswer<EventDetail>(urlOf('event', { seq }));
+  const answer = useLiveAnswer<EventDetail>(urlOf('event', { seq }), timeOf);
   return (
     <div class={`page ${answer.stale ? 'stale' : ''}`}>
       <button type="button" class="narrow-only" onClick={() => set({ event: undefined })}>

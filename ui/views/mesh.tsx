@@ -6,6 +6,7 @@ import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
 import { namesIn, toggled } from '../model/filters.ts';
+import { naturalRank } from '../model/mesh-graph.ts';
 import { percent } from '../model/share-text.ts';
 import { counted } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
@@ -94,7 +95,8 @@ function Controls({ mesh }: { readonly mesh: Mesh | undefined }) {
           <option value="none">open</option>
         </select>
       </label>
-      {(mesh?.namespaces ?? [])
+      {[...(mesh?.namespaces ?? [])]
+        .sort((a, b) => (naturalRank(a) < naturalRank(b) ? -1 : 1))
         .filter(name => mesh?.folded.includes(name) === true || namesIn(param('open')).includes(name))
         .map(name => (
           <button
@@ -133,7 +135,7 @@ function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string 
 }
 
 function NodePanel({ node, mesh }: { readonly node: MeshNode; readonly mesh: Mesh }) {
-  const { id, title, kind, namespace, proxies, mtls, policies, problems } = node;
+  const { id, title, kind, namespace, proxies, mtls, policies, problems, problemsLeftOut } = node;
   const edges = mesh.edges.filter(edge => edge.from === id || edge.to === id);
   const calls = edges.filter(edge => edge.from === id && edge.kind !== 'backs');
   const callers = edges.filter(edge => edge.to === id && edge.kind !== 'backs');
@@ -175,6 +177,7 @@ function NodePanel({ node, mesh }: { readonly node: MeshNode; readonly mesh: Mes
         </dd>
       </dl>
       <Problems problems={problems} />
+      {problemsLeftOut > 0 && <p class="muted">and {problemsLeftOut} more: open the namespace to see each</p>}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import type { Nack, Push, PushPage } from '../../src/admin/explorer/api-question
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
+import { useLiveAnswer } from '../client/use-live-answer.ts';
 import { numberOf } from '../model/location.ts';
 import { clockTime, counted, fullTime, grouped } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
@@ -112,8 +113,10 @@ function Row({ push: { seq, time, type, connections, resources, nacks }, chosen,
   );
 }
 
+const timeOf = ({ time }: Push): number => time;
+
 function OnePush({ seq }: { readonly seq: number }) {
-  const answer = useAnswer<Push>(urlOf('push', { seq }), false);
+  const answer = useLiveAnswer<Push>(urlOf('push', { seq }), timeOf, false);
   return (
     <Answer of={answer} what="Making the push again">
       {push => (

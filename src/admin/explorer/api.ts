@@ -1,5 +1,5 @@
 // Requests and responses of the explorer's HTTP API, version 1: types only. What the functions of `src/history` return
-// is sent as it is, and declared there (`src/history/answers.ts`); `ui/` uses this file and api-questions.ts (why,
+// is sent as it is, and declared there (`answers.ts`, `proxy-answers.ts`); `ui/` uses this file and api-questions.ts (why,
 // objects, mesh, differences, pushes, bisect) as they are.
 // docs/reference/http-api.md describes each in words. Served by `periplus ui` and by `serve`.
 //
@@ -45,6 +45,7 @@
 import type { Json } from '../../core/base/json.ts';
 import type * as Columns from '../../history/answers.ts';
 import type { EndpointRow, JsonChange, ListenerRow, GraphProblem as Problem, Split } from '../../history/answers.ts';
+import type { DumpedResource, TypeStatusAt } from '../../history/proxy-answers.ts';
 
 export type { Json } from '../../core/base/json.ts';
 export type { EndpointRow, GraphProblem as Problem, JsonChange, ListenerRow, Split } from '../../history/answers.ts';
@@ -220,16 +221,7 @@ export interface ProxyRow {
   readonly connectedAt: number;
   readonly connectedSeq: number;
   /** By short type name, in push order. */
-  readonly types: Readonly<Record<string, ProxyTypeStatus>>;
-}
-
-export interface ProxyTypeStatus {
-  /** UNKNOWN: the last response is further back than the server looks. */
-  readonly status: 'SENT' | 'NOT_SENT' | 'ERROR' | 'UNKNOWN';
-  readonly stateSeq?: number;
-  readonly resources?: number;
-  readonly version?: string;
-  readonly lastError?: string;
+  readonly types: Readonly<Record<string, TypeStatusAt>>;
 }
 
 export interface ProxyView {
@@ -257,14 +249,11 @@ export interface RouteRow extends Omit<Columns.RouteRow, 'shares'> {
 export interface RawResources {
   readonly at: Position;
   readonly proxy: string;
-  readonly configs: readonly { readonly typeUrl: string; readonly type: string; readonly resources: readonly Raw[] }[];
-}
-
-export interface Raw {
-  readonly name: string;
-  /** Hash of the content. */
-  readonly version: string;
-  readonly resource: Json;
+  readonly configs: readonly {
+    readonly typeUrl: string;
+    readonly type: string;
+    readonly resources: readonly DumpedResource[];
+  }[];
 }
 
 export interface ResourceHistory {

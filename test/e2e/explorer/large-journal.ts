@@ -7,17 +7,13 @@ import { openJournal } from '../../../src/journal/open.ts';
 
 /** Every n-th service has a proxy. */
 const CONNECTED = 10;
-/** Pods change no route. */
-const isDrawn = ({ kind }: { readonly kind?: unknown }): boolean => kind !== 'Pod';
-
 /** Whose service has no endpoint. */
 export const DEAD = { name: 'svc-7', namespace: namespaceOf(7) };
 
 export async function writeLargeJournal(path: string, services: number): Promise<void> {
   let now = Date.UTC(2026, 0, 1);
   const journal = await openJournal(path, { durability: 'off', clock: () => ++now });
-  const mesh = meshFacts(services).filter(fact => fact.kind !== 'Add' || isDrawn(fact.object));
   const proxies = Array.from({ length: Math.floor(services / CONNECTED) }, (_, i) => sidecarOf(i * CONNECTED));
-  await journal.append([...mesh, ...proxies, update(endpointSlice(7, 0))]);
+  await journal.append([...meshFacts(services), ...proxies, update(endpointSlice(7, 0))]);
   await journal.close();
 }

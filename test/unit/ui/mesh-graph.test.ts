@@ -17,6 +17,7 @@ const node = (id: string, kind: MeshNode['kind'], problems: MeshNode['problems']
   mtls: 'permissive',
   policies: [],
   problems,
+  problemsLeftOut: 0,
 });
 const edge = (from: string, to: string, kind: MeshEdge['kind'], more: Partial<MeshEdge> = {}): MeshEdge => ({
   from,

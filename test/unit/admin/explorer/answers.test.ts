@@ -83,7 +83,11 @@ describe('the explorer over the history of an outage', () => {
         one.from === 'workload/shop/productpage-v1' && one.to === 'service/reviews.shop.svc.cluster.local',
     );
     expect(edge).toMatchObject({ kind: 'routes', share: 0.8, problems: [{ kind: 'missing-cluster' }] });
-    expect(json.problems[0]).toMatchObject({ kind: 'missing-cluster', proxies: ['productpage-v1.shop'] });
+    expect(json.problems[0]).toMatchObject({
+      kind: 'missing-cluster',
+      workloads: 2,
+      proxies: ['productpage-v1.shop', 'ratings-v1.shop'],
+    });
     const ids = new Set(json.nodes.map((one: { id: string }) => one.id));
     for (const { from, to } of json.edges) expect([ids.has(from), ids.has(to)]).toEqual([true, true]);
   });
