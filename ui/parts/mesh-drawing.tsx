@@ -6,7 +6,6 @@ import { useApp, useGoing } from '../app-state.ts';
 import { type GraphSizes, layoutOf, type Placed } from '../model/graph-layout.ts';
 import { shortHost } from '../model/host-text.ts';
 import { type DrawnEdge, type DrawnNode, type GraphChoice, meshGraph } from '../model/mesh-graph.ts';
-import { counted } from '../model/time-text.ts';
 
 const SIZES: GraphSizes = { nodeWidth: 208, nodeHeight: 40, gapX: 170, gapY: 12 };
 /** On a phone, where two columns fit. */
@@ -230,8 +229,7 @@ const TRANSPORTS: Readonly<Record<MeshNode['mtls'], string>> = {
 
 function noteOf({ kind, namespace, count, mtls, policies, problems, problemsLeftOut }: MeshNode): string {
   if (kind === 'missing') return 'no such cluster';
-  if (kind === 'namespace' && problems.length > 0)
-    return `${count} inside · ${counted(problems.length + problemsLeftOut, 'problem')}`;
+  if (kind === 'namespace' && problems.length > 0) return `${count} inside · ${problems.length + problemsLeftOut} ✕`;
   if (problems.some(one => one.kind === 'unreachable')) return [namespace, 'unreachable'].filter(Boolean).join(' · ');
   const parts = [
     kind === 'namespace' ? `${count} inside` : namespace,

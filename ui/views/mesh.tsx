@@ -118,11 +118,11 @@ function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string 
   const edges = mesh.edges.filter(({ from, to }) => `${from} > ${to}` === chosen);
   return (
     <>
-      <MeshProblems mesh={mesh} />
       {node !== undefined && <NodePanel node={node} mesh={mesh} />}
       {edges.map(edge => (
         <EdgePanel key={edge.kind} edge={edge} />
       ))}
+      <MeshProblems mesh={mesh} />
       {node === undefined && edges.length === 0 && (
         <p class="muted">
           Choose a box or a line. Lines are what routes lead to; a label is the share that goes to a subset. Red: a
