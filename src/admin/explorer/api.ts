@@ -1,6 +1,6 @@
 // Requests and responses of the explorer's HTTP API, version 1: types only. What the functions of `src/history` return
-// is sent as it is, and declared there (`answers.ts`, `proxy-answers.ts`); `ui/` uses this file and api-questions.ts (why,
-// objects, mesh, differences, pushes, bisect) as they are.
+// is sent as it is, and declared there (`answers.ts`, `proxy-answers.ts`); `ui/` uses this file and api-questions.ts
+// (why, objects, mesh, differences, pushes, bisect) as they are.
 // docs/reference/http-api.md describes each in words. Served by `periplus ui` and by `serve`.
 //
 // Rules: fields are added, never renamed or given another meaning. Times are ms since the epoch; positions are event

@@ -6,8 +6,8 @@ import { openSamples, type Samples } from '../../../history/fixtures.ts';
 import { periplus } from '../../../history/running.ts';
 import { type Served, servedFile } from './served.ts';
 
-/** The object that broke it: every answer is about it. */
-const RULE = 'shop/reviews';
+/** The service that broke: every answer is about it. */
+const BROKEN = 'reviews';
 /** A command, and the question of the API. */
 const ALIKE: readonly (readonly [string, readonly string[], string])[] = [
   ['incident', ['incident', '--from', '100', '--to', '131'], 'incident?from=100&to=131'],
@@ -35,7 +35,7 @@ describe("the explorer's API", () => {
   it.each(ALIKE)('has all that `%s` prints', async (_, args, question) => {
     const { out } = await periplus(...args, '-o', 'json', '--journal', samples.path('subset-outage'));
     const printed = JSON.parse(out);
-    expect(JSON.stringify(printed)).toContain(RULE);
+    expect(JSON.stringify(printed)).toContain(BROKEN);
     const { json } = await explorer.ask(`/api/v1/${question}`);
     expect(json).toMatchObject(printed);
   });
