@@ -8,7 +8,6 @@ import { expect, it } from 'vitest';
 import { type Collected, collected } from './collect.ts';
 import type { Mutant } from './instrument.ts';
 import { note, readResults } from './results.ts';
-// @ts-expect-error: the plugin makes it of the folder's test files.
 import 'virtual:tests-of-the-folder';
 
 /** Stryker's own names: how its instrumented code talks to a runner. */

@@ -1,0 +1,2 @@
+// The module that the Vite plugin of collect.ts makes.
+declare module 'virtual:tests-of-the-folder';
