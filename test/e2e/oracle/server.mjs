@@ -39,7 +39,7 @@ function serve(socket, behind) {
 
 const listening = (server, port, host) => new Promise(resolve => server.listen(port, host, () => resolve(server)));
 const behind = {
-  1: await listening(createServer(tell), 0, '127.0.0.1'),
+  1: await listening(createServer({ keepAliveTimeout: 0 }, tell), 0, '127.0.0.1'),
   2: await listening(createHttp2Server(tell), 0, '127.0.0.1'),
 };
 await Promise.all(
