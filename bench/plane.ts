@@ -1,12 +1,19 @@
-// `periplus serve` from dist/ as a process of a bench: started on three ports in a row, asked for pages, ended.
+// A control plane from the bench's side: `periplus serve` from dist/, or another program that knows istiod's flags, as a
+// process: started on three ports in a row, asked for pages, ended.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const SERVE: Program = [process.execPath, CLI, 'serve'];
 const READY_MS = 120_000;
 const LOOK_MS = 20;
+/** istiod ends its streams before it exits. */
+const STOP_MS = 15_000;
+
+/** The file that is run, and the arguments before the flags. */
+export type Program = readonly [string, ...string[]];
 
 export interface Plane {
   /** Of ADS in the clear; the HTTP pages are at the next port, the metrics at the one after. */
@@ -14,15 +21,27 @@ export interface Plane {
   readonly process: ChildProcess;
 }
 
+export interface PlaneOptions {
+  /** `periplus serve` if absent. */
+  readonly program?: Program;
+  /** On top of the bench's own environment. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /** The secure port, which is what `args` make of it, is no part of the three. */
-export function startPlane(port: number, folder: string, args: readonly string[]): Plane {
+export function startPlane(
+  port: number,
+  folder: string,
+  args: readonly string[],
+  { program: [file, ...first] = SERVE, env = {} }: PlaneOptions = {},
+): Plane {
   const child = spawn(
-    process.execPath,
+    file,
     [
-      ...[CLI, 'serve', '--ctrlz_port', '0', '--httpsAddr', '', '--grpcAddr', local(port)],
+      ...[...first, '--ctrlz_port', '0', '--httpsAddr', '', '--grpcAddr', local(port)],
       ...['--httpAddr', local(port + 1), '--monitoringAddr', local(port + 2), ...args],
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder },
+    { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder, env: { ...process.env, ...env } },
   );
   return { port, process: child };
 }
@@ -49,10 +68,12 @@ export async function answers(
   throw new Error(`${path} of port ${port + 1} did not become what was wanted; is dist/ built (npm run build)?`);
 }
 
-/** Resolves when the process is gone. */
+/** Resolves when the process is gone; one that does not end in time is killed. */
 export async function ended({ process: child }: Plane): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise(resolve => child.once('exit', resolve));
   child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
   await gone;
+  clearTimeout(late);
 }
