@@ -9,7 +9,15 @@ import type { ListedPolicy } from '../history/access/listed.ts';
 import { type AccessReport, type AccessRequest, accessReport, policyReport } from '../history/access/request.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
 import { AT_HELP, askServer, DEFAULT_ADDRESS, positionOf, withHistory } from './target.ts';
-import { addMeshFlags, connected, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import {
+  addMeshFlags,
+  connected,
+  type MeshFlags,
+  type MeshOfFiles,
+  meshWithPods,
+  nodesOfFile,
+  stateOfFiles,
+} from './yaml-files.ts';
 
 /** For scripts: yes, no, misuse, and what an external authorizer or an unknown filter decides. */
 export const CAN_EXIT = { yes: 0, no: 1, misuse: 2, unknown: 3 } as const;
@@ -43,7 +51,7 @@ Examples:
 function withSource(command: Command): Command {
   command
     .option('-f, --filename <path...>', 'ask about the objects of files or folders')
-    .option('--proxies <file>', 'with -f: YAML list of {name, node}; not needed to ask about a service')
+    .option('--proxies <file>', 'with -f: YAML list of {name, node}; default: one for each Pod or workload')
     .option('-j, --journal <file>', 'ask this journal instead of a running control plane')
     .option('--at <position>', 'as it was at an event or a time; default: now')
     .option('--address <host:port>', 'monitoring address of the control plane', DEFAULT_ADDRESS);
@@ -142,8 +150,7 @@ interface Page {
 async function answerOf<T>(flags: Flags, page: Page, answer: (tracker: Tracker, state: State) => T): Promise<T> {
   if (flags.filename !== undefined) {
     if (flags.at !== undefined) throw new CliError('--at is a position of a journal, not of files', EXIT.misuse);
-    let state = await stateOfFiles(flags.filename, flags);
-    const nodes = flags.proxies === undefined ? [] : await nodesOfFile(flags.proxies);
+    let { state, nodes } = await meshOf(flags.filename, flags);
     for (const node of nodes) state = connected(state, node).state;
     return answer(new Tracker(), state);
   }
@@ -155,6 +162,12 @@ async function answerOf<T>(flags: Flags, page: Page, answer: (tracker: Tracker, 
     const state = await history.at(await positionOf(history, flags.at));
     return answer(history.tracker, state);
   });
+}
+
+/** The proxies are those of `--proxies`, else one for each pod or workload of the files. */
+async function meshOf(paths: readonly string[], flags: Flags): Promise<MeshOfFiles> {
+  if (flags.proxies === undefined) return meshWithPods(paths, flags);
+  return { state: await stateOfFiles(paths, flags), nodes: await nodesOfFile(flags.proxies) };
 }
 
 function requestOf(caller: string, target: string, flags: CanFlags): AccessRequest {

@@ -88,21 +88,28 @@ export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): 
   return toldState(await readInputs(paths), flags);
 }
 
+export interface MeshOfFiles {
+  readonly state: State;
+  readonly nodes: readonly NamedNode[];
+}
+
 /** As stateOfFiles, and a proxy for each pod, or where there is none for each workload. */
-export async function meshOfFiles(
-  paths: readonly string[],
-  flags: MeshFlags,
-): Promise<{ readonly state: State; readonly nodes: readonly NamedNode[] }> {
-  const inputs = await readInputs(paths);
-  const told = await toldState(inputs, flags);
-  const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
-  const { state } = foldFacts(runningPods(objects), told);
-  const nodes = nodesOfPods(state);
-  if (nodes.length > 0) return { state, nodes };
+export async function meshOfFiles(paths: readonly string[], flags: MeshFlags): Promise<MeshOfFiles> {
+  const mesh = await meshWithPods(paths, flags);
+  if (mesh.nodes.length > 0) return mesh;
   throw new CliError(
     `there is no Pod and no workload in ${paths.join(', ')} to make a proxy of: give the proxies, --proxies FILE`,
     EXIT.misuse,
   );
+}
+
+/** As meshOfFiles; without pods and workloads there are no proxies. */
+export async function meshWithPods(paths: readonly string[], flags: MeshFlags): Promise<MeshOfFiles> {
+  const inputs = await readInputs(paths);
+  const told = await toldState(inputs, flags);
+  const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
+  const { state } = foldFacts(runningPods(objects), told);
+  return { state, nodes: nodesOfPods(state) };
 }
 
 async function toldState(inputs: readonly Input[], flags: MeshFlags): Promise<State> {

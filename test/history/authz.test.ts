@@ -132,6 +132,20 @@ test('the ConfigMap of the mesh among the files counts, as it does when they are
   expect(JSON.parse(out).question.identity).toBe('spiffe://old.example/ns/shop/sa/web');
 });
 
+test('a pod of the files can be asked about by its name, and without --proxies', async () => {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'reviews-1', namespace: 'shop', labels: { app: 'reviews' } },
+    spec: { serviceAccountName: 'reviews', containers: [{ name: 'app', ports: [{ containerPort: 9080 }] }] },
+    status: { phase: 'Running', podIP: '10.1.0.7', podIPs: [{ ip: '10.1.0.7' }] },
+  };
+  writeFileSync(path('pod.yaml'), `${REVIEWS}${NO_INTERNAL}${readers('GET')}\n---\n${JSON.stringify(pod)}`);
+  const ran = await periplus('authz', 'can', 'none', 'reviews-1.shop', '--path', '/internal/x', '-f', path('pod.yaml'));
+  expect([ran.code, ran.err]).toEqual([1, '']);
+  expect(ran.out).toContain('ns[istio-system]-policy[no-internal]-rule[0]');
+});
+
 test('authz check lists the policies of every chain, without rules that a protocol cannot have', async () => {
   const { out } = await periplus('authz', 'check', 'reviews.shop', '-f', path('old.yaml'), '-o', 'json');
   const rows = JSON.parse(out) as readonly { protocol: string; policy: string; rules: readonly number[] }[];
