@@ -7,6 +7,8 @@
 // finds nothing to do.
 
 import type { JsonObject } from '../base/json.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { definitions } from '../kinds/registry.ts';
 import type { KindName } from '../model/kind.ts';
 import type { Election } from './elections.ts';
 import type { StatusRule } from './status.ts';
@@ -83,8 +85,9 @@ export function wishKey(target: Target): string {
 /** The table asks for those of all wishes after every change. */
 const keys = new WeakMap<Target, string>();
 
-/** `ConfigMap default/istio-ca-root-cert`, with the subresource if there is one. */
+/** `ConfigMap default/istio-ca-root-cert`, with the subresource if there is one. The kind is the cluster's word. */
 export function showTarget({ kind, namespace, name, subresource }: Target): string {
-  const object = namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+  const { objectKind = kind }: KindDefinition = definitions[kind];
+  const object = namespace === '' ? `${objectKind} ${name}` : `${objectKind} ${namespace}/${name}`;
   return subresource === '' ? object : `${object} (${subresource})`;
 }
