@@ -157,7 +157,7 @@ describe('explain for an object', () => {
       expect.stringMatching(/it does nothing\n {2}nothing that productpage-v1\.shop has/),
     ]);
     expect((await periplus('explain', 'object', 'Gateway/shop/none', '-p', 'ratings', '-j', journal)).err).toMatch(
-      /there is no Gateway\/shop\/none/,
+      /^periplus: Gateway\/shop\/none: there is no such object at position \d+; nearest: Gateway\/shop\/front-door$/m,
     );
   });
 
