@@ -54,7 +54,7 @@ describe.runIf(program !== undefined)('the explorer over 500 services', () => {
       .getByRole('button', { name: /^Show 50 of \d+ more$/ })
       .first()
       .click();
-    expect(await listed.count()).toBe(before + 50);
+    await expect.poll(() => listed.count()).toBe(before + 50);
     await explorer.screenshot('large-folded');
     expect(await explorer.faultsOfLooks()).toEqual([]);
     expect(await explorer.closed()).toEqual([]);
