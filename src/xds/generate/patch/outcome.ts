@@ -41,8 +41,10 @@ export class Outcome {
   }
 
   of<T>(result: T | undefined): Patched<T> {
-    const acted = this.#acted.size === 0 ? none : this.#lists.flat().filter(patch => this.#acted.has(patch));
-    return { result, acted, failed: this.#failed };
+    const acted = this.#acted;
+    // A patch that stands twice in a list acted twice.
+    const inOrder = acted.size === 0 ? none : this.#lists.flatMap(list => list.filter(patch => acted.has(patch)));
+    return { result, acted: inOrder, failed: this.#failed };
   }
 }
 
