@@ -6,8 +6,11 @@ import type { HostClock } from './host.ts';
 
 /** Of one stream: some subscriptions to tens of thousands of names, or thousands of small ones. */
 export const STREAM_CHARS_PER_MINUTE = 8 * 1024 * 1024;
-/** Of all streams of one address, such as a gateway in front of hundreds of proxies. */
-export const PEER_CHARS_PER_MINUTE = 32 * 1024 * 1024;
+/**
+ * Of all streams of one address, such as a gateway or a balancer in front of thousands of proxies. One that starts in a
+ * mesh of 500 services is charged some 40,000, and what it changes in a minute comes on top.
+ */
+export const PEER_CHARS_PER_MINUTE = 256 * 1024 * 1024;
 /** A fact is charged at least this. */
 export const FACT_CHARS_MIN = 1_024;
 /** A node without its extensions; Istio's has a few thousand. */

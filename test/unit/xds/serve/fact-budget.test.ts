@@ -31,11 +31,16 @@ describe('the budget of facts', () => {
 
   it('counts all streams of an address together, and tells of it once a minute', () => {
     const { made, told } = budget();
-    const share = PEER_CHARS_PER_MINUTE / 8;
-    for (let i = 0; i < 8; i++) expect(made.stream('10.0.0.1')(share)).toBeUndefined();
+    const share = PEER_CHARS_PER_MINUTE / 32;
+    for (let i = 0; i < 32; i++) expect(made.stream('10.0.0.1')(share)).toBeUndefined();
     for (let i = 0; i < 3; i++) expect(made.stream('10.0.0.1')(share)).toMatch(/streams of 10\.0\.0\.1/);
     expect(made.stream('10.0.0.2')(share)).toBeUndefined();
     expect(told).toEqual([expect.stringMatching(/^10\.0\.0\.1: streams of 10\.0\.0\.1 make the journal grow/)]);
+  });
+
+  it('lets thousands of proxies behind one address start in a minute', () => {
+    const { made } = budget();
+    for (let i = 0; i < 5_000; i++) expect(made.stream('10.0.0.1')(40_000)).toBeUndefined();
   });
 
   it('charges small facts too', () => {
