@@ -9,7 +9,7 @@
 
 import type { Log } from '../runtime/log.ts';
 
-/** The exit code of a process that is told twice to stop. */
+/** The exit code of a process that is asked a second time to stop. */
 const INTERRUPTED = 1;
 
 let asked: NodeJS.Signals | undefined;

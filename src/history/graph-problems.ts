@@ -1,6 +1,7 @@
 // What is broken in a mesh's graph: each problem once, however many workloads have it, the worst first. A mesh of
 // hundreds of services has thousands of pairs of caller and destination; people read destinations.
 
+import { compareText } from '../core/model/object.ts';
 import type { FoundProblem, GraphNode, GraphProblem, SendProblem } from './answers.ts';
 import type { GraphNodes } from './graph-nodes.ts';
 import type { Workload } from './graph-workloads.ts';
@@ -54,7 +55,7 @@ export class GraphProblems {
   ranked(unreachable: readonly FoundProblem[]): readonly FoundProblem[] {
     const found = [...this.#drafts.values()].map(draft => this.#found(draft));
     return [...unreachable, ...found].sort(
-      (a, b) => RANK[a.kind] - RANK[b.kind] || b.workloads - a.workloads || compare(a.message, b.message),
+      (a, b) => RANK[a.kind] - RANK[b.kind] || b.workloads - a.workloads || compareText(a.message, b.message),
     );
   }
 
@@ -93,8 +94,4 @@ export class GraphProblems {
     }
     return found;
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -105,7 +105,9 @@ class Graph {
     const groups = new Map<string, Workload[]>();
     for (const workload of workloads) {
       const shown = this.#shown(workload.id);
-      groups.set(shown, [...(groups.get(shown) ?? []), workload]);
+      const group = groups.get(shown);
+      if (group === undefined) groups.set(shown, [workload]);
+      else group.push(workload);
     }
     const counted = new Set<string>();
     for (const target of targets) {

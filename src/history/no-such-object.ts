@@ -1,5 +1,5 @@
-// What is told when an object that a user names is not there: objects of the same name in other namespaces, or of
-// nearly the same name, because a wrong namespace is the commonest slip.
+// The error about an object that does not exist offers objects of the same name in other namespaces, or of nearly the
+// same name, because a wrong namespace is the commonest slip.
 
 import type { State } from '../core/state.ts';
 import { HistoryFault } from './history-fault.ts';

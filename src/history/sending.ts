@@ -1,5 +1,5 @@
 // What a proxy sends with, and what guards its workload: the two halves of its holdings, each a tracked query of its
-// own. What workloads send with mostly follows from their namespace, so hundreds of sidecars share one value, and the
+// own. What workloads send with mostly follows from their namespace: sidecars of a namespace share one value, and the
 // graph of a mesh costs what differs.
 //
 // Invariant: whatever a route or listener of the sending half leads to is in that half, if the proxy has it at all.

@@ -137,7 +137,7 @@ describe('past advisories', () => {
   it('CVE-2021-39156: a fragment does not evade a rule', () => {
     const config = configOf(deny(onPath('/admin')));
     expect(outcomeOf(config, request({ path: '/admin#x' }))).toBe('400');
-    // Where Envoy is told to let fragments pass, the rule still reads the path without one.
+    // Where Envoy lets fragments pass, the rule still reads the path without one.
     expect(policyText(config)).toContain('urlPath');
     expect(policyText(config)).not.toContain(':path');
   });
