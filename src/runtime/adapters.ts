@@ -19,7 +19,7 @@ import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-s
 import { ClusterStore } from '../adapters/kube/write/cluster-store.ts';
 import { ClusterWriter } from '../adapters/kube/write/cluster-writer.ts';
 import { LiveObjects } from '../adapters/kube/write/live-objects.ts';
-import { KubeconfigFiles } from '../adapters/kubeconfigs/kubeconfig-files.ts';
+import { kubeconfigFiles } from '../adapters/kubeconfigs/kubeconfig-files.ts';
 import { allWishes, allWishFeatures } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
@@ -179,7 +179,7 @@ function openKubeconfigs(settings: Settings, clock: Clock, log: Log): readonly A
   const folder = featureOf(settings, 'PILOT_MULTICLUSTER_KUBECONFIG_PATH');
   if (folder === '') return [];
   const { clusterId: cluster, systemNamespace } = settings;
-  return [new KubeconfigFiles({ folder, cluster, systemNamespace, chance: chanceOf(clock), log })];
+  return [kubeconfigFiles({ folder, cluster, systemNamespace, chance: chanceOf(clock), log })];
 }
 
 export function chanceOf(clock: Clock): Chance {

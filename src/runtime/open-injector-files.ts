@@ -1,7 +1,8 @@
 // The files that the injector's configuration may be mounted in, where istiod looks for them. Without any nothing is
 // opened, unless the journal has their objects from an earlier run: those have to go.
 
-import { hasInjectorFiles, InjectorFiles, injectorSource } from '../adapters/file/injector-files.ts';
+import type { Adapter } from '../adapters/adapter.ts';
+import { hasInjectorFiles, injectorFiles, injectorSource } from '../adapters/file/injector-files.ts';
 import { injectorConfigMap } from '../admission/inject/setup.ts';
 import type { State } from '../core/state.ts';
 import { chanceOf } from './adapters.ts';
@@ -17,10 +18,10 @@ export function openInjectorFiles(
   clock: Clock,
   log: Log,
   { synced }: Pick<State, 'synced'>,
-): readonly InjectorFiles[] {
+): readonly Adapter[] {
   const { clusterId: cluster, systemNamespace: namespace, revision } = settings;
   const isUsed = injects && hasInjectorFiles(folder);
   if (!isUsed && !synced.has(injectorSource(cluster))) return [];
   const name = injectorConfigMap(revision);
-  return [new InjectorFiles({ folder, cluster, namespace, name, chance: chanceOf(clock), log })];
+  return [injectorFiles({ folder, cluster, namespace, name, chance: chanceOf(clock), log })];
 }

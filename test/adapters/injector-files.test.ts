@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InjectorFiles } from '../../src/adapters/file/injector-files.ts';
+import type { Adapter } from '../../src/adapters/adapter.ts';
+import { injectorFiles } from '../../src/adapters/file/injector-files.ts';
 import { injectorSetup } from '../../src/admission/inject/setup.ts';
 import { Tracker } from '../../src/core/query/tracker.ts';
 import { foldFacts } from '../../src/offline/generate.ts';
@@ -12,13 +13,13 @@ import { FoldingSink } from '../../src/testing/adapter-rig.ts';
 
 const WAIT_MS = 20_000;
 let folder: string;
-let adapter: InjectorFiles;
+let adapter: Adapter;
 let sink: FoldingSink;
 let logged: string[];
 
 const configOf = (name: string): string => JSON.stringify({ policy: 'enabled', templates: { [name]: 'spec: {}' } });
 
-function opened(): InjectorFiles {
+function opened(): Adapter {
   const chance = {
     now: () => Date.now(),
     random: () => 0.5,
@@ -29,7 +30,7 @@ function opened(): InjectorFiles {
   };
   const log = (_: string, message: string): void => void logged.push(message);
   const name = 'istio-sidecar-injector';
-  return new InjectorFiles({ folder, cluster: 'Kubernetes', namespace: 'istio-system', name, chance, log });
+  return injectorFiles({ folder, cluster: 'Kubernetes', namespace: 'istio-system', name, chance, log });
 }
 
 /** The names of the templates in force; the message where there are none. */

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KubeconfigFiles } from '../../src/adapters/kubeconfigs/kubeconfig-files.ts';
+import type { Adapter } from '../../src/adapters/adapter.ts';
+import { kubeconfigFiles } from '../../src/adapters/kubeconfigs/kubeconfig-files.ts';
 import { clusterSources, remoteClusters } from '../../src/core/clusters/remote-clusters.ts';
 import { emptyState } from '../../src/core/state.ts';
 import { foldFacts } from '../../src/offline/generate.ts';
@@ -13,7 +14,7 @@ import { kubeconfigText, TOKEN } from '../unit/core/clusters/secrets.ts';
 
 const SECOND = 1_000;
 let folder: string;
-let adapter: KubeconfigFiles;
+let adapter: Adapter;
 let sink: FoldingSink;
 let logged: string[];
 
@@ -32,7 +33,7 @@ beforeEach(async () => {
     },
   };
   const log = (_: string, message: string): void => void logged.push(message);
-  adapter = new KubeconfigFiles({ folder, cluster: 'Kubernetes', systemNamespace: 'istio-system', chance, log });
+  adapter = kubeconfigFiles({ folder, cluster: 'Kubernetes', systemNamespace: 'istio-system', chance, log });
 });
 
 afterEach(async () => {
