@@ -5,8 +5,8 @@
 // Node checks that a kept file belongs to the very source, so an old one is never run.
 
 import nodeModule from 'node:module';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { cacheFolder } from '../history/cache-folder.ts';
 
 interface Compiler {
   readonly builtinModules: readonly string[];
@@ -16,5 +16,5 @@ interface Compiler {
 /** Call before the modules to keep are imported. PERIPLUS_NO_CACHE turns it off, as for kept states. */
 export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env, compiler: Compiler = nodeModule): void {
   if ((env.PERIPLUS_NO_CACHE ?? '') !== '') return;
-  compiler.enableCompileCache?.(join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'periplus', 'compiled'));
+  compiler.enableCompileCache?.(join(cacheFolder(env), 'compiled'));
 }

@@ -5,10 +5,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../core/base/json.ts';
+import { cacheFolder } from '../history/cache-folder.ts';
 
 export const ENVOY_VERSION = '1.38.3';
 const FETCH_MS_MAX = 300_000;
@@ -24,7 +25,7 @@ export async function findEnvoy(
 ): Promise<{ readonly binary: string } | { readonly missing: string }> {
   const own = process.env.PERIPLUS_ENVOY;
   if (own !== undefined) return existsSync(own) ? { binary: own } : { missing: `PERIPLUS_ENVOY=${own} does not exist` };
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'periplus');
+  const cache = cacheFolder();
   const folder = join(cache, `envoy-${version}`);
   const binary = join(folder, 'envoy', '_bin', 'envoy');
   if (existsSync(binary)) return { binary };

@@ -110,12 +110,12 @@ class Deletions {
   }
 }
 
-/** `body`: of a deletion. */
+/** `body`: of a deletion. The name is that of the object's record. */
 function objectNamedIn(body: Json): string {
   const ref = isObject(body) && isObject(body.ref) ? body.ref : {};
-  const isClusterScoped = definitionOf(ref.apiVersion, ref.kind)?.clusterScoped === true;
-  const namespace = isClusterScoped ? '' : String(ref.namespace) || 'default';
-  return `${String(ref.kind)}/${namespace}/${String(ref.name)}`;
+  const { kind = String(ref.kind), clusterScoped = false } = definitionOf(ref.apiVersion, ref.kind) ?? {};
+  const namespace = clusterScoped ? '' : String(ref.namespace) || 'default';
+  return `${kind}/${namespace}/${String(ref.name)}`;
 }
 
 /** Whether an object may be why: it was read or looked for, or is named as the host. */

@@ -7,7 +7,6 @@
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
@@ -18,6 +17,7 @@ import { emptyState, type State } from '../core/state.ts';
 import { inspect } from '../journal/codec.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isSecret } from '../journal/private-values.ts';
+import { cacheFolder } from './cache-folder.ts';
 
 /** Files of one journal; the oldest make room. */
 export const STATE_FILES_MAX = 24;
@@ -51,7 +51,7 @@ interface Line {
 export function stateCacheOf(journal: Journal, env: NodeJS.ProcessEnv = process.env): StateCache | undefined {
   if (journal.path === 'memory' || (env.PERIPLUS_NO_CACHE ?? '') !== '') return undefined;
   const digest = createHash('sha256').update(journal.path).digest('hex').slice(0, 16);
-  const ofUser = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'periplus', digest);
+  const ofUser = join(cacheFolder(env), digest);
   return new StateCache(journal, [`${journal.path}.states`, ofUser]);
 }
 
