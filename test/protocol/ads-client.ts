@@ -27,10 +27,13 @@ export class AdsClient {
   readonly #ended: Promise<ServiceError | { readonly code: number; readonly details: string }>;
   #wake: () => void = () => undefined;
 
-  constructor(port: number, protocol: 'sotw' | 'delta') {
+  /** `roots`: PEM that the server `localhost` is verified with; absent: in the clear. */
+  constructor(port: number, protocol: 'sotw' | 'delta', roots?: string) {
     this.#protocol = protocol;
-    this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    const channel = roots === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(roots));
+    this.#client = new Client(`127.0.0.1:${port}`, channel, {
       'grpc.use_local_subchannel_pool': 1,
+      ...(roots === undefined ? {} : { 'grpc.ssl_target_name_override': 'localhost' }),
     });
     const { path } = protocol === 'sotw' ? adsService.streamAggregatedResources : adsService.deltaAggregatedResources;
     const same = (bytes: Buffer): Buffer => bytes;

@@ -12,7 +12,7 @@ import { BatchPerTick } from '../serve/batch-per-tick.ts';
 export const HANG_UPS_PER_TICK = 50;
 
 /** The part of an HTTP/2 session that is used. `socket` is Node's proxy, which permits these members. */
-export type Session = Pick<ServerHttp2Session, 'destroy' | 'destroyed'> & {
+export type Session = Pick<ServerHttp2Session, 'destroy' | 'destroyed' | 'encrypted'> & {
   readonly socket: { allowHalfOpen: boolean; on(event: 'end', listener: () => void): unknown };
 };
 

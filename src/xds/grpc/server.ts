@@ -30,7 +30,7 @@ import type { EndCode, Transport } from '../serve/transport.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
 import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
-import { byteStreamOf, isGone, resetStream, sendPieces } from './shared-write.ts';
+import { byteStreamOf, flushPieces, isGone, resetStream, sendPieces } from './shared-write.ts';
 
 export interface XdsServerOptions {
   readonly host: XdsHost;
@@ -301,15 +301,17 @@ function addMethods(server: Server, methods: Readonly<Record<string, UnaryMethod
 function transportOf(call: Call): Transport {
   return {
     send: (message, done) => {
+      flushPieces(call);
       call.write(message, done);
     },
     sendPieces: (pieces, done) => {
       sendPieces(call, pieces, done);
     },
     end: (code, message) => {
-      if (code === 'OK') call.end();
       // A status would queue behind the data that the client does not take: reset instead.
-      else if (code === 'DEADLINE_EXCEEDED' && resetStream(call)) return;
+      if (code === 'DEADLINE_EXCEEDED' && resetStream(call)) return;
+      flushPieces(call);
+      if (code === 'OK') call.end();
       else call.emit('error', { code: grpcCode[code], details: message, metadata: new Metadata() });
     },
     pause: () => {

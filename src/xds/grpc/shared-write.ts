@@ -8,15 +8,10 @@
 import { constants } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Session } from './hang-up-queue.ts';
+import { type CorkedStream, type Done, SlicedWrites } from './sliced-writes.ts';
 
-type Done = (error?: Error | null) => void;
-
-export interface ByteStream {
-  write(bytes: Uint8Array, done?: Done): boolean;
-  cork(): void;
-  uncork(): void;
+export interface ByteStream extends CorkedStream {
   close(code: number): void;
-  readonly writable: boolean;
   readonly session: Session | undefined;
 }
 
@@ -42,6 +37,21 @@ class Pieces {
 
 const FRAME_HEADER_BYTES = 5;
 
+/** Streams over TLS that messages were written to. */
+const sliced = new WeakMap<ByteStream, SlicedWrites>();
+
+function slicesOf(stream: ByteStream): SlicedWrites {
+  const writes = sliced.get(stream) ?? new SlicedWrites(stream);
+  sliced.set(stream, writes);
+  return writes;
+}
+
+/** What follows on the stream by another way (a status, its end) comes after all that was sent. */
+export function flushPieces(call: ServerDuplexStream<Buffer, Buffer>): void {
+  const stream = byteStreamOf(call);
+  if (stream !== undefined) sliced.get(stream)?.flush();
+}
+
 /**
  * Sends the concatenation of `pieces`, which must not be changed afterwards, as one message. `done`: taken by the
  * transport, or failed.
@@ -56,6 +66,10 @@ export function sendPieces(call: ServerDuplexStream<Buffer, Buffer>, pieces: rea
   // Compressed flag 0, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
   header.writeUInt32BE(lengthOf(pieces), 1);
+  if (stream.session?.encrypted === true) {
+    slicesOf(stream).add([header, ...pieces], done);
+    return;
+  }
   const last = pieces.at(-1) ?? header;
   stream.cork();
   if (last !== header) stream.write(header);
