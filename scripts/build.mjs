@@ -66,11 +66,25 @@ function entries() {
   );
 }
 
+/**
+ * Kinds add themselves to `KindTypes`. The compiler writes imports to declarations only for names that these use, so a
+ * program that has the package would see no kind: the declaration of `KindTypes` imports the registry's modules.
+ */
+function declareKinds() {
+  const registry = readFileSync(join(root, 'src/core/kinds/registry.ts'), 'utf8');
+  const imports = [...registry.matchAll(/from '\.\/([\w-]+\/[\w-]+\.ts)'/g)].map(
+    ([, file]) => `import '../kinds/${file}';\n`,
+  );
+  const declaration = join(root, 'dist/core/model/kind.d.ts');
+  writeFileSync(declaration, imports.join('') + readFileSync(declaration, 'utf8'));
+}
+
 async function build() {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   rmSync(note, { force: true });
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
+  declareKinds();
   await bundleSource([...PROGRAMS, ...entries()], join(root, 'dist'), '', { packages: 'external', sourcemap: true });
   for (const file of sources) {
     if (file.endsWith('.json')) cpSync(join(root, 'src', file), join(root, 'dist', file));

@@ -16,7 +16,7 @@ const LOAD_FACTOR = 2;
 
 const CONSUMER = `
 import { MemoryAdapter, type ServeOptions, settingsFrom } from 'periplus';
-import { type Adapter, Submissions } from 'periplus/adapter';
+import { type Adapter, FoldingSink, Submissions } from 'periplus/adapter';
 import { openHistory } from 'periplus/history';
 import { openMemoryJournal } from 'periplus/journal';
 import { heldIn, oracleOf, type Prediction } from 'periplus/oracle';
@@ -24,6 +24,7 @@ import { anyHistory, numbered } from 'periplus/testing';
 
 export const options: Partial<ServeOptions> = {};
 export const adapter: Adapter = new MemoryAdapter('mine');
+export const machines: number = new FoldingSink('mine').state.objects.WorkloadEntry.size;
 export const used = [settingsFrom, Submissions, openHistory, openMemoryJournal, anyHistory, numbered];
 
 const service = 'apiVersion: v1\\nkind: Service\\nmetadata: {name: a, namespace: b}\\nspec: {clusterIP: 10.0.0.1, ports: [{name: http, port: 80}]}';

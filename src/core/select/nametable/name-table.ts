@@ -77,8 +77,9 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
       if (sameCluster || multicluster) found.push(...endpoint.addresses);
     }
   }
-  addPods(table, service, local, true);
-  addPods(table, service, remote, false);
+  addPods(table, service, remote);
+  // After those of other clusters, as they replace them.
+  addPods(table, service, local);
   return found;
 }
 
@@ -99,13 +100,13 @@ function addPod(pods: PodAddresses, { hostname, subdomain, addresses }: Endpoint
   else known.push(...addresses);
 }
 
-function addPods(table: Map<string, NamedAddresses>, service: Service, pods: PodAddresses, overwrites: boolean): void {
+function addPods(table: Map<string, NamedAddresses>, service: Service, pods: PodAddresses): void {
   const dot = service.hostname.indexOf('.');
   if (dot < 0) return;
   const { registry, namespace } = service;
   for (const [shortname, ips] of pods) {
     const host = shortname + service.hostname.slice(dot);
-    if (overwrites || !table.has(host)) table.set(host, { host, ips, registry, shortname, namespace });
+    table.set(host, { host, ips, registry, shortname, namespace });
   }
 }
 
