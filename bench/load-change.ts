@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '../src/core/base/json.ts';
 import type { Change } from './load-tool.ts';
 
 /** What `from` is in the text of a file becomes `to`, with the round for `@ROUND@`. */
@@ -25,4 +26,14 @@ export function endpointChange(folder: string, original: string, mesh: string): 
   const file = 'endpointslice-ns-0-svc-0-x.yaml';
   const text = readFileSync(join(original, file), 'utf8');
   return changeIn(folder, mesh, { file, text, from: '172.16.0.0', to: '172.31.@ROUND@.77' });
+}
+
+/** Twenty rules for every workload of the mesh, the paths below `path`. */
+export function policyOf(path: string): JsonObject {
+  const rules = Array.from({ length: 20 }, (_, i) => ({
+    from: [{ source: { principals: [`cluster.local/ns/ns-0/sa/svc-${i}`] } }],
+    to: [{ operation: { methods: ['GET'], paths: [`/${path}/${i}`] } }],
+  }));
+  const metadata = { name: 'readers', namespace: 'istio-system' };
+  return { apiVersion: 'security.istio.io/v1', kind: 'AuthorizationPolicy', metadata, spec: { rules } };
 }

@@ -16,6 +16,7 @@ import { openJournal } from '../src/journal/open.ts';
 import { namespace, SYSTEM } from '../test/e2e/kube/mesh.ts';
 import { startControlPlane, type Which } from './kube-server.ts';
 import { clusterFor, type Target } from './kube-target.ts';
+import { policyOf } from './load-change.ts';
 import { changeOf, coldOf, load } from './load-tool.ts';
 import type { Measured, Scenario } from './reference.ts';
 
@@ -59,7 +60,7 @@ export async function measureKube(options: KubeOptions): Promise<readonly KubeRo
   const target = await clusterFor(options.kubeconfig);
   const rows: KubeRow[] = [];
   try {
-    const objects = objectsIn(options.mesh);
+    const objects = [...objectsIn(options.mesh), policyOf('base')];
     const isNamespace = ({ kind }: JsonObject): boolean => kind === 'Namespace';
     await target.client.putAll([namespace(SYSTEM), ...objects.filter(isNamespace)]);
     await target.client.putAll(objects.filter(object => !isNamespace(object)));
@@ -99,6 +100,7 @@ async function measure(
   const server = await startControlPlane(who, folder, target.kubeconfig, options.istiod);
   const slice = named(objects, 'EndpointSlice', 'svc-0-x');
   const service = named(objects, 'VirtualService', 'svc-0');
+  const policy = named(objects, 'AuthorizationPolicy', 'readers');
   try {
     const loading = { xdsload: options.xdsload, rounds: options.rounds, reach: server.reach };
     const routes = await writing(target, round => [service, '"base"', `"bench-${round}-header"`]);
@@ -107,14 +109,17 @@ async function measure(
     const ends = await writing(target, round => [slice, '172.16.0.0', `172.31.${round}.77`]);
     const second = await load(loading, proxies, { marker: '172.31.%d.77', trigger: ends.trigger });
     await ends.close();
-    await target.client.put(slice);
-    await target.client.put(service);
+    const paths = await writing(target, round => [policy, '/base', `/bench-${round}-policy`]);
+    const third = await load(loading, proxies, { marker: '/bench-%d-policy', trigger: paths.trigger });
+    await paths.close();
+    await target.client.putAll([slice, service, policy]);
     await server.stop();
     const parts = who === 'periplus' ? await partsOf(join(folder, 'journal.db'), ends.writes) : undefined;
     return [
       { who, proxies, scenario: 'cold start', measured: coldOf(first) },
       { who, proxies, scenario: 'VirtualService change', measured: changeOf(first) },
       { who, proxies, scenario: 'endpoint change', measured: changeOf(second), ...(parts && { parts }) },
+      { who, proxies, scenario: 'policy change', measured: changeOf(third) },
     ];
   } finally {
     await server.stop();

@@ -7,15 +7,14 @@
 // object a file, among them `virtualservice-ns-0-svc-0.yaml` and `endpointslice-ns-0-svc-0-x.yaml`. With `--tls` also `-tls -csr -tokens FOLDER`
 // (`{"phase": "csr", …}`), and VirtualServices change once more while every proxy asks for its certificate again and again.
 //
-// The policy is one of the root namespace, so every proxy is sent listeners. The same figure of istiod: apply `policyOf('base')` to the cluster that it
-// watches, and give the load tool `-marker /bench-%d-policy` and a trigger that applies it with that path in place of `/base`.
+// The policy is one of the root namespace, so every proxy is sent listeners. `--kubeconfig new --istiod BIN` has the same figure of istiod.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command } from 'commander';
-import { changeIn, endpointChange } from './load-change.ts';
+import { changeIn, endpointChange, policyOf } from './load-change.ts';
 import { type KubeRow, measureKube } from './load-kube.ts';
 import { serve, stallSeconds } from './load-server.ts';
 import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
@@ -65,7 +64,8 @@ async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: n
   const folder = mkdtempSync(join(tmpdir(), 'periplus-load-'));
   const mesh = join(folder, 'mesh');
   cpSync(options.mesh, mesh, { recursive: true });
-  writeFileSync(join(mesh, POLICY), policyOf('base'));
+  const base = JSON.stringify(policyOf('base'));
+  writeFileSync(join(mesh, POLICY), base);
   const server = await serve(folder, mesh, port, tls);
   try {
     const target = { xdsload, rounds, reach: server.reach };
@@ -74,7 +74,7 @@ async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: n
       changeIn(folder, mesh, { file, text, from, to });
     const header = change(VIRTUAL_SERVICE, '"base"', '"bench-@ROUND@-header"');
     const again = change(VIRTUAL_SERVICE, '"base"', '"again-@ROUND@-header"');
-    const policy = change(POLICY, '/base', '/bench-@ROUND@-policy', policyOf('base'));
+    const policy = change(POLICY, '/base', '/bench-@ROUND@-policy', base);
     await stallSeconds(port);
     const first = await load(target, proxies, header);
     const stallMs = (await stallSeconds(port)) * 1_000;
@@ -112,21 +112,6 @@ async function whileRenewing(
     { proxies, scenario: 'VirtualService change while all renew', measured: { ...changeOf(lines), stallMs } },
     ...(signed === undefined ? [] : [{ proxies, scenario: 'renewals meanwhile', measured: signed } as const]),
   ];
-}
-
-/** Twenty rules for every workload of the mesh, the paths below `path`. */
-function policyOf(path: string): string {
-  const rules = Array.from({ length: 20 }, (_, i) => ({
-    from: [{ source: { principals: [`cluster.local/ns/ns-0/sa/svc-${i}`] } }],
-    to: [{ operation: { methods: ['GET'], paths: [`/${path}/${i}`] } }],
-  }));
-  const metadata = { name: 'readers', namespace: 'istio-system' };
-  return JSON.stringify({
-    apiVersion: 'security.istio.io/v1',
-    kind: 'AuthorizationPolicy',
-    metadata,
-    spec: { rules },
-  });
 }
 
 const columns = [

@@ -40,11 +40,14 @@ export function servingNames({ namespace, revision, customHosts, discoveryAddres
   return [...new Set([host, ...customHosts, ...services, ...ofRevision])].filter(name => name !== '').sort();
 }
 
-/** The same kind of key as the authority has. */
-function keyTypeOf(authority: Authority): KeyType {
-  const { key } = authority.bundle.signer;
-  if (key.asymmetricKeyType !== 'ec') return { rsa: 2_048 };
-  return { ec: key.asymmetricKeyDetails?.namedCurve === 'secp384r1' ? 'P-384' : 'P-256' };
+/**
+ * P-256, also where istiod makes an RSA key: a handshake takes a signature of this key on the event loop, and one of
+ * RSA takes ten times as long. RSA where the suites of TLS 1.2 that were chosen have no other (`ciphers`: OpenSSL's
+ * names).
+ */
+function keyTypeOf(ciphers: string): KeyType {
+  const chosen = ciphers.split(':').filter(name => name !== '' && !name.startsWith('TLS_'));
+  return chosen.length > 0 && !chosen.some(name => name.includes('ECDSA')) ? { rsa: 2_048 } : { ec: 'P-256' };
 }
 
 /** Ten years, as istiod asks; the authority cuts it down to its own end. */
@@ -53,8 +56,9 @@ const SERVING_TTL_MS = 3_650 * 24 * 3_600_000;
 export async function signedServingCertificate(
   authority: Authority,
   names: readonly string[],
+  ciphers = '',
 ): Promise<ServingCertificate> {
-  const { privateKey } = await generateKeys(keyTypeOf(authority));
+  const { privateKey } = await generateKeys(keyTypeOf(ciphers));
   const { roots } = authority.bundle;
   const { certChain, notBefore, notAfter } = await authority.certify(publicKeyDer(privateKey), names, SERVING_TTL_MS);
   const chain = roots === '' ? certChain : certChain.slice(0, -1);

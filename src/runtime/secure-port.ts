@@ -132,10 +132,10 @@ class Serving {
   }
 
   async #sign(authority: Authority): Promise<void> {
-    const { log } = this.#parts;
+    const { log, options } = this.#parts;
     const names = this.#names();
     try {
-      this.#use(await signedServingCertificate(authority, names));
+      this.#use(await signedServingCertificate(authority, names, options.tls.ciphers));
       log('info', `the secure port is ${names.join(', ')}`);
     } catch (error) {
       log('error', `the serving certificate stays as it is: ${textOf(error)}`);

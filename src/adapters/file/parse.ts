@@ -10,6 +10,7 @@ import type { Origin } from '../../core/base/problem.ts';
 import { composedDocuments, documentValue, YamlRefused } from '../../core/base/yaml.ts';
 import type { Fact, ObjectRef, RawObject } from '../../core/event.ts';
 import { definitionOf, isForeign } from '../../core/kinds/registry.ts';
+import { plainJson } from './plain-json.ts';
 import { plainDocuments } from './plain-yaml.ts';
 
 /** A larger file is refused unread. */
@@ -102,7 +103,7 @@ export function parseDocuments(file: string, text: string): ParsedText {
 }
 
 function parsePlain(file: string, text: string): readonly ParsedDocument[] | undefined {
-  const plain = plainDocuments(text, DOCUMENTS_MAX);
+  const plain = plainJson(text) ?? plainDocuments(text, DOCUMENTS_MAX);
   return plain?.map(({ value, line }) => ({ value, origin: { file, line, column: 1 }, errors: [] }));
 }
 

@@ -3,11 +3,14 @@
 // has no setting for versions and suites (docs/adr/0017).
 //
 // Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
-// accepts.
+// accepts. Connections are accepted unread, and a few handshakes begin in each tick of the event loop: a thousand
+// clients that come at once delay nothing else for long.
 
 import { constants } from 'node:crypto';
+import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
+import { BatchPerTick } from '../serve/batch-per-tick.ts';
 
 export interface TlsMaterial {
   /** PEM: leaf first. */
@@ -32,34 +35,34 @@ export interface SecurePortOptions {
   /** Undefined: this client certificate (DER), which verifies, may come in. */
   readonly admits: (certificate: Uint8Array) => string | undefined;
   readonly log: (level: 'debug' | 'info' | 'warn', message: string) => void;
+  /** Default: HANDSHAKES_MAX. */
+  readonly handshakesMax?: number;
 }
 
 /** A handshake that takes longer is given up. */
 export const HANDSHAKE_MS_MAX = 10_000;
 /** Connections accepted and not yet verified; further ones are closed. */
 export const HANDSHAKES_MAX = 4_096;
+/** Handshakes that begin in one tick of the event loop: each takes about half a millisecond in one turn. */
+export const HANDSHAKES_PER_TICK = 16;
 
 export class SecurePort {
   readonly #options: SecurePortOptions;
+  readonly #listener: Listener;
+  /** Listens to no address: it gets the connections of `#listener`. */
   readonly #server: TlsServer;
+  readonly #accepted = new BatchPerTick<Socket>(HANDSHAKES_PER_TICK, socket => this.#begin(socket));
+  /** Connections that are not verified yet, by the client's address and port. */
+  readonly #underWay = new Set<string>();
   #material: TlsMaterial | undefined;
 
   constructor(injector: ConnectionInjector, options: SecurePortOptions) {
     this.#options = options;
     this.#material = options.material;
+    this.#listener = createListener({ pauseOnConnect: true }, socket => this.#accept(socket));
     this.#server = createServer(this.#tlsOptions());
-    let underWay = 0;
-    this.#server.on('connection', socket => {
-      if (++underWay > HANDSHAKES_MAX || this.#material === undefined) socket.destroy();
-      let isCounted = true;
-      const done = (): void => {
-        if (isCounted) underWay--;
-        isCounted = false;
-      };
-      socket.once('close', done);
-      socket.once('data', () => setTimeout(done, HANDSHAKE_MS_MAX).unref());
-    });
     this.#server.on('secureConnection', (socket: TLSSocket) => {
+      this.#underWay.delete(clientOf(socket));
       const why = this.#whyRefused(socket);
       if (why === undefined) injector.injectConnection(socket);
       else {
@@ -76,11 +79,11 @@ export class SecurePort {
   /** Resolves with the port. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-        this.#server.removeListener('error', reject);
-        this.#server.on('error', error => this.#options.log('warn', `the secure port: ${error.message}`));
-        const address = this.#server.address();
+      this.#listener.once('error', reject);
+      this.#listener.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+        this.#listener.removeListener('error', reject);
+        this.#listener.on('error', error => this.#options.log('warn', `the secure port: ${error.message}`));
+        const address = this.#listener.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);
       });
     });
@@ -100,7 +103,26 @@ export class SecurePort {
 
   /** No new connections; those that are there are others' business. */
   close(): void {
-    this.#server.close();
+    this.#listener.close();
+  }
+
+  #accept(socket: Socket): void {
+    const { handshakesMax = HANDSHAKES_MAX } = this.#options;
+    // Without a listener, an error before the handshake would end the process.
+    socket.on('error', () => socket.destroy());
+    if (this.#underWay.size >= handshakesMax) {
+      socket.destroy();
+      return;
+    }
+    const client = clientOf(socket);
+    this.#underWay.add(client);
+    socket.once('close', () => this.#underWay.delete(client));
+    this.#accepted.add(socket);
+  }
+
+  #begin(socket: Socket): void {
+    if (this.#material === undefined) socket.destroy();
+    else if (!socket.destroyed) this.#server.emit('connection', socket);
   }
 
   #tlsOptions() {
@@ -131,4 +153,8 @@ export class SecurePort {
     if (!socket.authorized) return `its certificate does not verify (${String(socket.authorizationError)})`;
     return this.#options.admits(certificate);
   }
+}
+
+function clientOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
 }

@@ -27,6 +27,7 @@ import type { AdsStream } from '../serve/stream.ts';
 import type { Incoming } from '../serve/stream-input.ts';
 import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
 import type { EndCode, Transport } from '../serve/transport.ts';
+import { readDirectly } from './direct-read.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
 import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
@@ -206,7 +207,9 @@ export class XdsServer {
   }
 
   #attach(call: Call, stream: AdsStream): void {
-    call.on('data', (bytes: Buffer) => this.#receive(stream, bytes));
+    const receive = (bytes: Buffer): void => this.#receive(stream, bytes);
+    call.on('data', receive);
+    readDirectly(call, this.#options.limits.requestBytesMax, receive);
     call.on('end', () => {
       // A client whose connection is gone cannot receive a status.
       if (isGone(call)) stream.closed(GONE);
