@@ -22,6 +22,10 @@ export interface Collected {
 
 export const collected: Collected[] = [];
 
+/** Of the test under way; the last one registered runs first, as in Vitest. */
+let finishers: Run[] = [];
+export const onTestFinished = (run: Run): void => void finishers.unshift(run);
+
 const suiteOf = (title: string, parent?: Suite): Suite => ({
   title,
   parent,
@@ -38,10 +42,12 @@ function addTest(title: string, test: Run): void {
   collected.push({
     title: `${suite.title} ${title}`.trim(),
     run: async () => {
+      finishers = [];
       try {
         for (const hook of ['beforeAll', 'beforeEach'] as const) for (const run of hooksOf(suite, hook)) await run();
         await test();
       } finally {
+        for (const run of finishers) await run();
         for (const hook of ['afterEach', 'afterAll'] as const) for (const run of hooksOf(suite, hook)) await run();
       }
     },
@@ -61,14 +67,17 @@ function addSuite(title: string, body: Run): void {
 type Each = (rows: readonly unknown[]) => (title: string, run: (...row: readonly never[]) => unknown) => void;
 type Add = (title: string, run: Run) => void;
 
-function withForms(add: Add): Add & { readonly each: Each; readonly runIf: (is: boolean) => Add } {
+function withForms(
+  add: Add,
+): Add & { readonly each: Each; readonly runIf: (is: boolean) => Add; readonly skipIf: (is: boolean) => Add } {
   const each: Each = rows => (title, run) => {
     for (const row of rows) {
       const values: readonly never[] = (Array.isArray(row) ? row : [row]) as never[];
       add(format(title, ...values), () => run(...values));
     }
   };
-  return Object.assign(add, { each, runIf: (is: boolean): Add => (is ? add : () => undefined) });
+  const when = (is: boolean): Add => (is ? add : () => undefined);
+  return Object.assign(add, { each, runIf: when, skipIf: (is: boolean): Add => when(!is) });
 }
 
 export const describe = withForms((title, run) => addSuite(title, run));

@@ -1,6 +1,7 @@
-// `npm run test:mutants -- FOLDER [--files TEXT]`: Stryker changes one thing after the other in a folder's code; the test
-// files that hold the folder (held-by.ts) must notice. A mutant that no test notices survives: it is printed with its
-// place, and the last line says how many were killed. All is kept in `.periplus/mutants`, and a second call goes on.
+// `npm run test:mutants -- FOLDER [--files TEXT] [--afresh]`: Stryker changes one thing after the other in a folder's
+// code; the test files that hold the folder (held-by.ts) must notice. A mutant that no test notices survives: it is
+// printed with its place, and the last line says how many were killed. All is kept in `.periplus/mutants`, and a second
+// call goes on. When tests changed it tries again what survived; `--afresh` tries the killed ones again too.
 //
 // Stryker 9 makes the mutants (10 needs Node 22). All of them run in one process (trial.ts), a thousand in the time in
 // which Stryker's own runner tries ten. A mutant that never ends is noticed here: the process is ended, begun again, and
@@ -8,12 +9,12 @@
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { HELD_BY } from './held-by.ts';
+import { folders, heldBy } from './held-by.ts';
 import { instrument } from './instrument.ts';
-import { type Results, readResults, summaryOf } from './results.ts';
+import { forgetSurvivors, type Results, readResults, summaryOf } from './results.ts';
 
 const root = join(import.meta.dirname, '../..');
 const home = join(root, '.periplus/mutants');
@@ -26,7 +27,7 @@ const VITEST = join(root, 'node_modules/vitest/vitest.mjs');
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { files: { type: 'string', default: '' } },
+  options: { files: { type: 'string', default: '' }, afresh: { type: 'boolean', default: false } },
 });
 
 /** The code of a folder, all folders below it included. */
@@ -37,7 +38,6 @@ function sourcesOf(folder: string): readonly string[] {
     .sort();
 }
 
-/** Of code and tests: what was found holds as long as they stay as they are. */
 function fingerprint(files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(join(root, file)));
@@ -61,8 +61,9 @@ export default {
 }
 
 /** Runs until the process ends by itself, or nothing has come for too long; true: it ended by itself. */
-async function trial(work: string, vitest: string): Promise<boolean> {
-  const env = { ...process.env, PERIPLUS_MUTANTS: work, PERIPLUS_RUNS: process.env.PERIPLUS_RUNS ?? RUNS };
+async function trial(work: string, vitest: string, testsMax: number): Promise<boolean> {
+  const given = { PERIPLUS_MUTANTS: work, PERIPLUS_MUTANT_TESTS: `${testsMax}` };
+  const env = { ...process.env, ...given, PERIPLUS_RUNS: process.env.PERIPLUS_RUNS ?? RUNS };
   const args = ['--import', 'tsx', VITEST, 'run', '--config', vitest, '--reporter=dot'];
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env, detached: true });
   const ended = new Promise<boolean>(resolve => child.once('exit', code => resolve(code === 0)));
@@ -77,21 +78,32 @@ async function trial(work: string, vitest: string): Promise<boolean> {
   return isWell;
 }
 
+/** Results hold for the code as it is; a change of tests forgets survivors alone, since more tests kill no fewer. */
+function workFolder(folder: string, sources: readonly string[], tests: readonly string[]): string {
+  const work = join(home, `${folder.replaceAll('/', '-')}-${fingerprint(sources)}`);
+  if (values.afresh) rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  const file = join(work, 'tests.txt');
+  const now = fingerprint(tests);
+  if (existsSync(file) && readFileSync(file, 'utf8') !== now) forgetSurvivors(work);
+  writeFileSync(file, now);
+  return work;
+}
+
 async function main(): Promise<number> {
   const folder = (positionals[0] ?? '').replace(/\/$/, '');
-  const tests = HELD_BY[folder];
-  if (tests === undefined) {
-    process.stderr.write(`expected one of these folders:\n  ${Object.keys(HELD_BY).join('\n  ')}\n`);
+  const held = heldBy(root, folder);
+  if (held === undefined) {
+    process.stderr.write(`expected one of these folders, or one below them:\n  ${folders.join('\n  ')}\n`);
     return 2;
   }
   const sources = sourcesOf(folder);
-  const work = join(home, `${folder.replaceAll('/', '-')}-${fingerprint([...sources, ...tests])}`);
-  mkdirSync(work, { recursive: true });
+  const work = workFolder(folder, sources, [...held.tests, ...held.data]);
   if (!existsSync(join(work, 'mutants.json'))) await instrument(root, work, sources, join(home, 'stryker'));
-  const vitest = config(work, tests);
+  const vitest = config(work, held.tests);
   for (let before = -1, done: Results = readResults(work); done.tried.size > before; done = readResults(work)) {
     before = done.tried.size;
-    if (await trial(work, vitest)) break;
+    if (await trial(work, vitest, held.testsMax)) break;
   }
   process.stdout.write(summaryOf(work));
   return 0;

@@ -1,7 +1,7 @@
 // What became of the mutants, a line each in `results.jsonl`, so that a run that ends early loses one at most. A line
 // `begun` without a result is a mutant that never ended.
 
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './instrument.ts';
 
@@ -30,6 +30,13 @@ export function readResults(work: string): Results {
     tried.set(id, outcome === 'begun' ? 'endless' : outcome);
   }
   return { tried };
+}
+
+/** So that they are tried again, with the tests as they are now. */
+export function forgetSurvivors(work: string): void {
+  const killed = [...readResults(work).tried].filter(([, outcome]) => outcome === 'killed' || outcome === 'endless');
+  writeFileSync(join(work, 'results.jsonl'), '');
+  for (const [id, outcome] of killed) note(work, { id, outcome });
 }
 
 export function summaryOf(work: string): string {

@@ -1,5 +1,6 @@
 // The trial, run by Vitest for its `expect`: each gathered test once without a mutant, to see that it passes and which
-// mutants it reaches; then for each mutant the tests that reach it, fastest first, until one fails. After a kill that test
+// mutants it reaches; then for each mutant the tests that reach it, fastest first, until one fails; no more than
+// `testsMax` of the folder's row. After a kill that test
 // runs without the mutant, since all share one process: a mutant that breaks what later tests rest on would fake kills.
 
 import { readFileSync } from 'node:fs';
@@ -24,6 +25,7 @@ const work = process.env.PERIPLUS_MUTANTS ?? '';
 /** Times that a mutant may be reached, for each time it is reached without being active. */
 const HITS_FACTOR = 100;
 const TEST_MS_MAX = 20_000;
+const testsMax = Number(process.env.PERIPLUS_MUTANT_TESTS);
 
 const shared = globalThis as unknown as { __stryker__?: Namespace };
 shared.__stryker__ ??= {};
@@ -66,7 +68,7 @@ it('tries the mutants of a folder', async () => {
     note(work, { id, outcome: 'begun' });
     const killer = await killerOf(
       id,
-      [...reaching].sort((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0)),
+      [...reaching].sort((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0)).slice(0, testsMax),
     );
     if (killer !== undefined && (await fails(killer))) throw new Error(`${killer.title}: fails after mutant ${id}`);
     note(work, { id, outcome: killer === undefined ? 'survived' : 'killed' });

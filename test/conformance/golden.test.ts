@@ -16,8 +16,9 @@ import { type CaseProxy, listCases, readCase } from './layout.ts';
 const root = join(import.meta.dirname, 'golden');
 const update = process.env.PERIPLUS_UPDATE_GOLDENS === '1';
 
-function generate(folder: string, asked: CaseProxy): Readonly<Record<string, readonly Json[]>> {
-  const input = foldFacts(readCase(folder).facts);
+type Folded = ReturnType<typeof foldFacts>;
+
+function generate(folder: string, input: Folded, asked: CaseProxy): Readonly<Record<string, readonly Json[]>> {
   const refused = input.effects.flatMap(effect =>
     effect.kind === 'Verdict' && !effect.accepted ? [effect.object] : [],
   );
@@ -39,13 +40,15 @@ function refusedIn(folder: string): readonly string[] {
 
 describe.each(listCases(root, []))('%s', name => {
   const folder = join(root, name);
-  const { proxies } = readCase(folder);
+  const { facts, proxies } = readCase(folder);
+  let folded: Folded | undefined;
 
   it.each(proxies.map(proxy => [proxy.name, proxy] as const))('%s', (proxyName, proxy) => {
     const expected = join(folder, 'expected', proxyName);
     const files = existsSync(expected) ? readdirSync(expected).filter(file => file.endsWith('.json')) : [];
     expect(files, `${expected} has expectations`).not.toEqual([]);
-    const generated = generate(folder, proxy);
+    folded ??= foldFacts(facts);
+    const generated = generate(folder, folded, proxy);
     for (const file of files) {
       const resources = generated[file.slice(0, -'.json'.length)];
       if (update) writeFileSync(join(expected, file), `${pretty(resources ?? [])}\n`);
