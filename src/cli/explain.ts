@@ -236,9 +236,14 @@ function showAbsence(found: Absence, reads: boolean): void {
   }
   if (found.goneSince !== undefined) {
     const { seq, time, object, lastChange } = found.goneSince;
-    print(`\nit was there until ${object}`);
+    print(`\nit was there until ${object === '' ? 'the mesh configuration changed' : object}`);
     const deleted = lastChange?.seq !== seq;
     print(`    ${deleted ? `went with event ${seq}, ${showTime(time)}` : lastChangeText(lastChange)}`);
+  }
+  if (found.searchedFrom !== undefined) {
+    print(
+      `\nnot there since event ${found.searchedFrom}; whether before was not searched: --at ${found.searchedFrom - 1}`,
+    );
   }
   if (reads && found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
 }

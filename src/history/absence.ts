@@ -40,7 +40,7 @@ export async function explainAbsence(
   }
   reasons.push(...(await refusals(history, state, subject)));
   reasons.push(...(await detachments(history, state, subject)));
-  const gone = await goneSince(history, state, proxy, subject);
+  const { gone, searchedFrom } = await goneSince(history, state, proxy, subject);
   if (reasons.length === 0 && gone === undefined) reasons.push(unknownName(state, subject));
   return {
     what: subject.what,
@@ -49,6 +49,7 @@ export async function explainAbsence(
     time: state.time,
     reasons,
     ...(gone === undefined ? {} : { goneSince: gone }),
+    ...(searchedFrom === undefined ? {} : { searchedFrom }),
     missed: subject.provenance(tracker, state, proxy).missed,
   };
 }

@@ -75,7 +75,7 @@ export interface Explanation {
 export interface GoneSince {
   readonly seq: number;
   readonly time: number;
-  /** `Kind/namespace/name` */
+  /** `Kind/namespace/name`; '' if it was the mesh configuration. */
   readonly object: string;
   readonly lastChange?: LastChange;
 }
@@ -97,6 +97,8 @@ export interface Absence {
   readonly reasons: readonly AbsenceReason[];
   /** The event after which it was not there any more; undefined: it never was as far back as was looked. */
   readonly goneSince?: GoneSince;
+  /** `goneSince` was searched back to this event; undefined: it was found, or the whole journal was searched. */
+  readonly searchedFrom?: number;
   readonly missed: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export function recordsOf(state: State, object: string): readonly ObjectRecord[]
 }
 
 /** As the record's source names it. */
-function refOf(record: ObjectRecord): ObjectRef | undefined {
+export function refOf(record: ObjectRecord): ObjectRef | undefined {
   const ref = rawRef(record.raw ?? record.refused?.raw ?? {});
   if (ref === undefined) return undefined;
   return ref.namespace === '' && record.key.includes('/') && !isClusterScoped(record)

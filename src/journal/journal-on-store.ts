@@ -157,7 +157,8 @@ export class JournalOnStore implements Journal {
   async *records(range: RecordsRange): AsyncGenerator<readonly StoredEvent[]> {
     this.#check('read');
     const redact = range.secrets === 'redacted';
-    const pages = range.kind === undefined ? this.#pages(range) : this.#pagesOfKind(range.kind, range);
+    const filtered = this.#filterOf(range);
+    const pages = filtered === undefined ? this.#pages(range) : this.#pagesOf(filtered, range);
     for await (const rows of pages) {
       yield rows.map(row => ({
         seq: row.seq,
@@ -194,11 +195,19 @@ export class JournalOnStore implements Journal {
     }
   }
 
-  async *#pagesOfKind(kind: string, range: Range): AsyncGenerator<readonly Row[]> {
+  /** Reads the rows that are asked for in a limited range; undefined: all are. */
+  #filterOf({ kind, containing }: RecordsRange): ((from: number, to: number) => readonly Row[]) | undefined {
+    if (containing !== undefined) return (from, to) => this.#store.containing(containing, from, to);
+    if (kind === undefined) return undefined;
+    const kinds = typeof kind === 'string' ? [kind] : kind;
+    return (from, to) => this.#store.ofKinds(kinds, from, to);
+  }
+
+  async *#pagesOf(rowsIn: (from: number, to: number) => readonly Row[], range: Range): AsyncGenerator<readonly Row[]> {
     const to = Math.min(range.to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
     for (let next = this.#clampFrom(range.from); next <= to; next += KIND_SCAN_EVENTS) {
       this.#check('read');
-      const rows = this.#store.ofKind(kind, next, Math.min(to, next + KIND_SCAN_EVENTS - 1));
+      const rows = rowsIn(next, Math.min(to, next + KIND_SCAN_EVENTS - 1));
       if (rows.length > 0) yield rows;
       await nextTurn();
     }

@@ -96,8 +96,10 @@ export interface RecordsRange extends Range {
    * `hash` then is still the one of the stored event (exportJournal re-chains).
    */
   readonly secrets?: 'sealed' | 'redacted';
-  /** Of this kind only. The others are not even read, so that one that is missing is not noticed. */
-  readonly kind?: string;
+  /** Of this kind, or of these, only. The others are not even read, so that one that is missing is not noticed. */
+  readonly kind?: string | readonly string[];
+  /** Only those whose stored body has this text. The others are not noticed either. Not together with `kind`. */
+  readonly containing?: string;
 }
 
 /** One thing that `verify` found wrong. */

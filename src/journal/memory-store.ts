@@ -82,8 +82,16 @@ export class MemoryStore implements Store {
     return rows;
   }
 
-  ofKind(kind: string, from: number, to: number): readonly Row[] {
-    return this.#rows.slice(from - 1, to).filter(row => row.kind === kind);
+  ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {
+    return this.#between(from, to).filter(row => kinds.includes(row.kind));
+  }
+
+  containing(text: string, from: number, to: number): readonly Row[] {
+    return this.#between(from, to).filter(row => row.body.includes(text));
+  }
+
+  #between(from: number, to: number): readonly MemoryRow[] {
+    return this.#rows.slice(Math.max(from - 1 - this.#base.seq, 0), Math.max(to - this.#base.seq, 0));
   }
 
   rawPage(after: number): readonly RawRow[] {

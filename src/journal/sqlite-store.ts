@@ -213,8 +213,12 @@ export class SqliteStore implements Store {
     });
   }
 
-  ofKind(kind: string, from: number, to: number): readonly Row[] {
-    return this.#guarded(from, () => this.#statements.ofKind.all(kind, from, to) as readonly Row[]);
+  ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {
+    return this.#guarded(from, () => this.#statements.ofKinds.all(JSON.stringify(kinds), from, to) as readonly Row[]);
+  }
+
+  containing(text: string, from: number, to: number): readonly Row[] {
+    return this.#guarded(from, () => this.#statements.containing.all(text, from, to) as readonly Row[]);
   }
 
   rawPage(after: number): readonly RawRow[] {
@@ -305,7 +309,10 @@ function prepare(db: Db) {
     firstSeq: db.prepare('SELECT min(seq) FROM event').pluck(),
     lastSeq: db.prepare('SELECT max(seq) FROM event').pluck(),
     page: db.prepare(`SELECT ${text} FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`).raw(),
-    ofKind: db.prepare(`SELECT ${text} FROM event WHERE kind = ? AND seq BETWEEN ? AND ? ORDER BY seq`),
+    ofKinds: db.prepare(
+      `SELECT ${text} FROM event WHERE kind IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ? ORDER BY seq`,
+    ),
+    containing: db.prepare(`SELECT ${text} FROM event WHERE instr(body, ?) > 0 AND seq BETWEEN ? AND ? ORDER BY seq`),
     rawPage: db.prepare(`SELECT ${bytes} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     hashAt: db.prepare('SELECT hash FROM event WHERE seq = ?').pluck(),
     seqsOf: db.prepare('SELECT seq FROM event WHERE seq BETWEEN ? AND ? AND kind = ? ORDER BY seq').pluck(),

@@ -98,8 +98,10 @@ export interface Store {
    * One page of rows in seq order; at most the limits of a page, at least one row if there is one. Faults: `damaged`.
    */
   page(from: number, to: number): readonly Row[];
-  /** The rows of a kind in a range of seqs, both ends included. Callers ask for limited ranges. */
-  ofKind(kind: string, from: number, to: number): readonly Row[];
+  /** The rows of some kinds in a range of seqs, both ends included. Callers ask for limited ranges. */
+  ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[];
+  /** As `ofKinds`: the rows whose body has this text. */
+  containing(text: string, from: number, to: number): readonly Row[];
   /** One page by key, also keys that should not be there: `after` exclusive. */
   rawPage(after: number): readonly RawRow[];
   /** Seqs of the events of a kind, ascending; both ends included. Reads no bodies. */

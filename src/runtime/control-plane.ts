@@ -40,7 +40,6 @@ import { openInjectorFiles } from './open-injector-files.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRegistration } from './open-registration.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
-import { openReplica } from './open-replica.ts';
 import { openWorld, retentionOf } from './open-world.ts';
 import { PatchWatch } from './patch-watch.ts';
 import { RecordedStore } from './recorded-store.ts';
@@ -129,7 +128,9 @@ async function start(
   closers.push(() => journal.close());
   const injectorFiles = () => openInjectorFiles(options, clock, scoped(log, 'webhooks'), world.state);
   const first = [...found, ...further(), ...injectorFiles()];
-  const replicated = await openReplica(options, {
+  // Loaded by replicas only: the client of the log costs a tenth of an import of `periplus`.
+  const replication = options.replica === undefined ? undefined : await import('./open-replica.ts');
+  const replicated = await replication?.openReplica(options, {
     ...{ world, journal, clock, log: scoped(log, 'journal'), metrics },
     adapters: first,
     again: async () => [...(await adaptersAgain()), ...further(), ...injectorFiles()],

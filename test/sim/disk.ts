@@ -121,8 +121,12 @@ export class Disk implements Store {
     return this.#platter.page(from, to);
   }
 
-  ofKind(kind: string, from: number, to: number): readonly Row[] {
-    return this.#platter.ofKind(kind, from, to);
+  ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {
+    return this.#platter.ofKinds(kinds, from, to);
+  }
+
+  containing(text: string, from: number, to: number): readonly Row[] {
+    return this.#platter.containing(text, from, to);
   }
 
   rawPage(after: number): readonly RawRow[] {
