@@ -187,7 +187,8 @@ export interface ProxyDisconnected {
 }
 /**
  * What was sent, to whom, from which state; committed before the bytes leave. `digest` covers everything the client
- * holds of the type after this response (sorted `name@version`), so that replay can reproduce it from the state alone.
+ * holds of the type after this response (sorted `name@version`) except clusters whose removal is held back, so that
+ * replay can reproduce it from the state alone.
  */
 export interface PushReceipt {
   readonly kind: 'Receipt';

@@ -121,7 +121,7 @@ function* ofRecords(state: State): IterableIterator<Finding> {
       yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
     }
     if (standIn !== undefined)
-      yield { ...refusal, object, source, ...from(refused?.origin), message: standInText(definitions[kind]) };
+      yield { ...refusal, object, source, ...from(refused?.origin), message: standInText(standIn) };
     const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
     if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
     const message = `nothing comes of ${objectKind} yet: ${notYet}`;

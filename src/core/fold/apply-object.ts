@@ -12,17 +12,17 @@ import { changeHandler } from '../handlers/handlers.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { namespaceOf } from '../kinds/meta.ts';
 import { definitionOf, definitions } from '../kinds/registry.ts';
-import type { ObjectRecord } from '../model/object.ts';
+import type { KindName } from '../model/kind.ts';
+import type { Obj, ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
 import type { Reduced } from './reduced.ts';
 
-const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
-
 /** Added to every message about a refused object that has a stand-in. */
-export function standInText({ standInDoes = STAND_IN }: KindDefinition): string {
-  return standInDoes;
+export function standInText({ kind, spec }: Obj<KindName>): string {
+  const { standIn }: KindDefinition = definitions[kind];
+  return standIn === undefined ? '' : `until a version is accepted, ${standIn.effect(spec)}`;
 }
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
@@ -82,8 +82,8 @@ function settle(
 }
 
 /** Warning to the author of a refused object: something of it is in force. */
-function standInProblems({ kind, standIn }: ObjectRecord): readonly Problem[] {
-  return standIn === undefined ? [] : [problem('', standInText(definitions[kind]))];
+function standInProblems({ standIn }: ObjectRecord): readonly Problem[] {
+  return standIn === undefined ? [] : [problem('', standInText(standIn))];
 }
 
 /** Warnings to the author of an accepted object. */

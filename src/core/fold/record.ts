@@ -126,7 +126,7 @@ export function refusedAfter(
 
 /** Metadata that is itself refused counts as far as the name. */
 function standInOf(definition: KindDefinition, { source, object: raw }: Version): Obj | undefined {
-  const spec = definition.standIn?.(raw);
+  const spec = definition.standIn?.specOf(raw);
   const named = spec === undefined ? undefined : soundName(raw, definition);
   if (spec === undefined || named === undefined) return undefined;
   const meta = decodeMeta(raw, definition);

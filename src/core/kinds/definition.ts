@@ -55,15 +55,18 @@ export interface KindDefinition<K extends KindName = KindName> {
    * kind only.)
    */
   indexes(obj: Obj<K>): IndexEntries;
-  /**
-   * What acts in place of an object whose first version is refused, so that a policy that cannot be read closes instead
-   * of opening; undefined: nothing has to. Absent for kinds that decide nothing.
-   */
-  standIn?(object: RawObject): KindSpecs[K] | undefined;
-  /** What the stand-in does, told to the author; absent: it refuses what the policy selects. */
-  readonly standInDoes?: string;
+  /** Absent for kinds that decide nothing. */
+  readonly standIn?: StandIn<KindSpecs[K]>;
   /** The object's references, as written; absent for kinds without references. */
   references?(obj: Obj<K>): readonly Reference[];
+}
+
+/** What acts in place of an object whose first version is refused, so that a policy with a mistake does not open. */
+export interface StandIn<Spec> {
+  /** Undefined: nothing has to act. */
+  specOf(object: RawObject): Spec | undefined;
+  /** Told to the author, after "until a version is accepted, ". */
+  effect(spec: Spec): string;
 }
 
 /** The declarations in a kind's file that do not depend on its family, besides decoding. */

@@ -17,7 +17,10 @@ export interface PlannedResponse {
   readonly names: readonly string[];
   readonly removed: readonly string[];
   readonly full: boolean;
-  /** Names in the response that are new to the client or have another version. */
+  /**
+   * Names in the response that count as new to the client: changed ones; in delta also requested and NACKed ones; all
+   * if everything is due.
+   */
   readonly changed: readonly string[];
 }
 

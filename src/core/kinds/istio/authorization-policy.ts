@@ -8,7 +8,7 @@ import { quoted, type Report } from '../report.ts';
 import { checkIpOrCidr } from '../validate/addresses.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
 import { policyReferences } from './policy-targets.ts';
-import { refusedPolicy } from './refused-policy.ts';
+import { type AuthorizationPolicySpec, refusedPolicy } from './refused-policy.ts';
 import { checkCondition } from './validate/conditions.ts';
 import { checkPathTemplate } from './validate/path-template.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
@@ -16,7 +16,7 @@ import { checkNoneEmpty, checkPortTexts, checkServiceAccounts, checkTrustDomains
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly AuthorizationPolicy: { readonly spec: AuthorizationPolicy; readonly push: 'config' };
+    readonly AuthorizationPolicy: { readonly spec: AuthorizationPolicySpec; readonly push: 'config' };
   }
 }
 
@@ -28,7 +28,10 @@ export const authorizationPolicy = istioKind({
   type: 'istio.security.v1beta1.AuthorizationPolicy',
   rules: checkAuthorizationPolicy,
   references: authorizationPolicyReferences,
-  standIn: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec)),
+  standIn: {
+    specOf: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec)),
+    effect: ({ selectsAll }) => (selectsAll ? UNDECIDED : DECIDED),
+  },
 });
 
 /** Attributes that cannot select an external authorizer: the proxy knows them only after its own checks. */
@@ -60,13 +63,16 @@ const NAMES = [
   'notNamespaces',
 ] as const;
 const BESIDE_ACCOUNTS = ['principals', 'notPrincipals', 'namespaces', 'notNamespaces'] as const;
-const NEVER = 'without rules it would never apply; for every request, give one empty rule {}';
+const NEVER_APPLIES = 'without rules it would never apply; for every request, give one empty rule {}';
+
+const DECIDED = 'what the policy selects is refused as far as it can be read';
+const UNDECIDED = `${DECIDED}; its selection is unclear, so it selects its whole namespace (the root namespace: the mesh)`;
 
 function checkAuthorizationPolicy(spec: AuthorizationPolicy, report: Report): void {
   const { action = 'ALLOW', provider, rules = [] } = spec;
   checkPolicyTargets(spec, report);
   if ((action === 'CUSTOM' || action === 'DENY') && rules.length === 0)
-    report('spec.rules', `action ${action}: ${NEVER}`);
+    report('spec.rules', `action ${action}: ${NEVER_APPLIES}`);
   if (action === 'CUSTOM') {
     if (rules.length > 0 && !provider?.name) report('spec.provider.name', 'is missing, and action CUSTOM needs it');
     rules.forEach((rule, i) => {
@@ -120,7 +126,7 @@ function checkSource(source: Source | undefined, path: string, report: Report): 
   if (isEmpty(source)) report(path, 'is empty; expected at least one property of the source');
   const accounts = count(source, 'serviceAccounts') + count(source, 'notServiceAccounts');
   if (accounts > 0 && BESIDE_ACCOUNTS.some(name => count(source, name) > 0)) {
-    report(path, 'service accounts cannot stand beside principals or namespaces');
+    report(path, 'service accounts cannot be combined with principals or namespaces');
   }
   for (const name of ADDRESSES) {
     source[name]?.forEach((address, i) => {

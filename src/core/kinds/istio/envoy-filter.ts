@@ -32,8 +32,7 @@ export const envoyFilter = istioKind({
   push: 'config',
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
-  standIn: ({ spec }) => soundEntries(spec),
-  standInDoes: 'until a version is accepted, the entries without a problem act',
+  standIn: { specOf: ({ spec }) => soundEntries(spec), effect: () => 'the entries without a problem act' },
   references: policyReferences,
 });
 

@@ -16,7 +16,7 @@ import { PROBLEMS_MAX } from '../../schema/decode.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import { istioConstraints } from '../../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../../schema/istio-types.gen.ts';
-import { type Declaration, declared, type KeepMeta, type KindDefinition } from '../definition.ts';
+import { type Declaration, declared, type KeepMeta, type KindDefinition, type StandIn } from '../definition.ts';
 import { keptMembers, projectMeta } from '../meta.ts';
 import { checked, type Report } from '../report.ts';
 import { checkIstioAnnotations } from './validate/annotations.ts';
@@ -30,9 +30,7 @@ export type IstioKind<K extends KindName, T extends keyof IstioTypeMap> = Declar
   readonly status?: { readonly project: (status: Json) => Json | undefined; readonly decode: StatusDecoder };
   /** Members of metadata that matter for this kind alone. */
   readonly keepMeta?: KeepMeta;
-  /** See KindDefinition.standIn; the content alone. */
-  readonly standIn?: (raw: RawObject) => IstioTypeMap[T] | undefined;
-  readonly standInDoes?: string;
+  readonly standIn?: StandIn<KindSpecs[K]>;
 };
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 
@@ -52,8 +50,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
-    ...(from.standIn === undefined ? {} : { standIn: from.standIn as KindDefinition<K>['standIn'] }),
-    ...(from.standInDoes === undefined ? {} : { standInDoes: from.standInDoes }),
+    ...(from.standIn === undefined ? {} : { standIn: from.standIn }),
   };
 }
 

@@ -2,16 +2,29 @@
 // instead of opening.
 //
 // An ALLOW policy allows nothing where it applies. Of DENY and CUSTOM the rules that are sound act; if none is,
-// everything is denied. An action that cannot be read denies, too. AUDIT refuses nothing, so nothing acts for it. An
-// unreadable part of the selection selects all. Istio has no such verdict: there the webhook keeps the object out, and
-// without it the bad values are left out (pilot/pkg/security/authz/model/model.go), which for an unknown key of a DENY
-// policy opens.
+// everything is denied. An action that cannot be read denies, too. AUDIT refuses nothing, so nothing acts for it.
+//
+// A selection with any problem is undecided: the stand-in selects every proxy that the policy could select, those of
+// its namespace, or of the mesh in the root namespace. Keeping the readable part would open what the rest was for.
+//
+// Istio has no such verdict: there the webhook keeps the object out, and without it the bad values are left out
+// (pilot/pkg/security/authz/model/model.go), which for an unknown key of a DENY policy opens.
 
 import { isRight } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import type { AuthorizationPolicy, IstioTypeMap, Rule } from '../../schema/istio-types.gen.ts';
 import type { Report } from '../report.ts';
+import { checkPolicyTargets, type PolicyTargets } from './validate/policy-targets.ts';
+
+/** The policy and its stand-in. */
+export interface AuthorizationPolicySpec extends AuthorizationPolicy {
+  /** Only of a stand-in: its selection is undecided, so it selects every proxy that the policy could select. */
+  readonly selectsAll?: true;
+}
+
+const SELECTION = ['selector', 'targetRef', 'targetRefs'];
+const BESIDE_SELECTION = ['action', 'provider', 'rules'];
 
 /**
  * `checkRule`: the checks beyond the schema; a reported problem makes a rule unsound. Undefined: nothing has to act.
@@ -19,11 +32,11 @@ import type { Report } from '../report.ts';
 export function refusedPolicy(
   spec: Json | undefined,
   checkRule: (rule: Rule, path: string, report: Report) => void,
-): AuthorizationPolicy | undefined {
+): AuthorizationPolicySpec | undefined {
   const given: JsonObject = isObject(spec) ? spec : {};
   const scope = scopeOf(given);
   const rules = soundRules(given.rules, checkRule);
-  const denyAll: AuthorizationPolicy = { ...scope, action: 'DENY', rules: [{}] };
+  const denyAll: AuthorizationPolicySpec = { ...scope, action: 'DENY', rules: [{}] };
   switch (given.action ?? 'ALLOW') {
     case 'ALLOW':
       return { ...scope, action: 'ALLOW', rules: [] };
@@ -40,11 +53,18 @@ export function refusedPolicy(
   }
 }
 
-function scopeOf({ selector, targetRef, targetRefs }: JsonObject): AuthorizationPolicy {
-  const scope = { selector: part('istio.type.v1beta1.WorkloadSelector', selector) };
-  const references = Array.isArray(targetRefs) ? targetRefs : targetRef === undefined ? [] : [targetRef];
-  const targets = references.flatMap(one => part('istio.type.v1beta1.PolicyTargetReference', one) ?? []);
-  return targets.length === 0 ? scope : { ...scope, targetRefs: targets };
+function scopeOf(given: JsonObject): PolicyTargets & Pick<AuthorizationPolicySpec, 'selectsAll'> {
+  const members = Object.entries(given);
+  const selection = members.filter(([name]) => SELECTION.includes(name));
+  // Without a selection, an unknown member may be a misspelt one.
+  const read = selection.length > 0 ? selection : members.filter(([name]) => !BESIDE_SELECTION.includes(name));
+  const scope = part('istio.security.v1beta1.AuthorizationPolicy', Object.fromEntries(read));
+  if (scope === undefined) return { selectsAll: true };
+  let decided = true;
+  checkPolicyTargets(scope, () => {
+    decided = false;
+  });
+  return decided ? scope : { selectsAll: true };
 }
 
 function soundRules(

@@ -14,6 +14,8 @@ export interface Attachable {
   readonly selector?: TypeWorkloadSelector;
   readonly targetRef?: PolicyTargetReference;
   readonly targetRefs?: readonly PolicyTargetReference[];
+  /** The selection of a refused policy is undecided (refused-policy.ts): it is attached wherever it could be. */
+  readonly selectsAll?: true;
 }
 
 /**
@@ -21,6 +23,7 @@ export interface Attachable {
  * right ones.
  */
 export function isAttached(reader: ProxyReader, namespace: string, policy: Attachable): boolean {
+  if (policy.selectsAll) return true;
   const targets = targetsOf(policy);
   const gateway = reader.derived(gatewayName);
   if (gateway === null) return targets.length === 0 && selects(reader, policy);

@@ -47,7 +47,7 @@ describe('if the first version of a policy is refused', () => {
     [
       'a selection that cannot be read',
       { selector: { matchLabels: 1 }, rules: [good] },
-      { action: 'ALLOW', rules: [] },
+      { selectsAll: true, action: 'ALLOW', rules: [] },
     ],
     [
       'target references',
