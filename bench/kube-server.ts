@@ -45,7 +45,7 @@ function start(who: Which, port: number, folder: string, kubeconfig: string, ist
 }
 
 /** The first of three in a row. */
-async function threeFreePorts(): Promise<number> {
+export async function threeFreePorts(): Promise<number> {
   for (;;) {
     const [first, second, third] = [await freePort(), await freePort(), await freePort()];
     if (second === first + 1 && third === first + 2) return first;

@@ -2,6 +2,7 @@
 // process: started on three ports in a row, asked for pages, ended.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -66,6 +67,18 @@ export async function answers(
     await sleep(LOOK_MS);
   }
   throw new Error(`${path} of port ${port + 1} did not become what was wanted; is dist/ built (npm run build)?`);
+}
+
+/** User and system time of all threads so far, in hundredths (Linux: USER_HZ is 100). */
+export function cpuSeconds({ process: child }: Plane): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+export function residentMb({ process: child }: Plane): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
 }
 
 /** Resolves when the process is gone; one that does not end in time is killed. */

@@ -2,7 +2,7 @@
 // servers that write to the disk; how long an endpoint change takes to reach all of them. Then a new replica folds a log from its beginning.
 // Mesh and load tool are those of load.ts; NATS is built from its Go module. Under four minutes on two cores.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { NatsCluster, natsOrSkip } from '../test/e2e/nats/cluster.ts';
 import { endpointChange } from './load-change.ts';
 import { changeOf, coldOf, load } from './load-tool.ts';
 import { churn, meshFacts } from './mesh.ts';
-import { answers, ended, local, type Plane, startPlane } from './plane.ts';
+import { answers, cpuSeconds, ended, local, type Plane, startPlane } from './plane.ts';
 
 /** Ports of a replica. */
 const PORTS = 3;
@@ -112,13 +112,6 @@ async function catchUp(program: string, { port, events }: Options) {
 function positionIn(text: string): number {
   const [own] = JSON.parse(text) as readonly { readonly position: number }[];
   return own?.position ?? 0;
-}
-
-/** User and system time of all threads so far, in hundredths (Linux: USER_HZ is 100). */
-function cpuSeconds({ process: child }: Plane): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 function replica(folder: string, nats: NatsCluster, port: number, configDir: string | undefined): Plane {

@@ -48,6 +48,8 @@ export async function moveIntoLog(
   };
   const add = async (fact: Unrecorded, at: number): Promise<void> => {
     if (!isWorldFact(fact) || isLocalSource(fact.source)) return;
+    // An entry has one time, which its facts get where it is folded.
+    if (at > time) await flush();
     pending.push(fact);
     time = Math.max(time, at);
     if (pending.length >= ENTRY_FACTS) await flush();
