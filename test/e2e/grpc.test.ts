@@ -18,6 +18,7 @@ const runs = canRun('the tests with grpc-go', echo.missing);
 const HOST = 'echo.shop.svc.cluster.local';
 const ADDRESSES = { v1: '127.0.0.21', v2: '127.0.0.22' } as const;
 const CALLS = 40;
+const WEIGHED = 200;
 
 function pod(version: keyof typeof ADDRESSES, port: number): JsonObject {
   const labels = { app: 'echo', version, 'security.istio.io/tlsMode': 'istio' };
@@ -168,8 +169,12 @@ describe.runIf(runs)('gRPC programs without a proxy', () => {
     it('follow weights that shift', async () => {
       await put('routes', weighted(0, 100));
       await until('v2 alone', async () => (await whoAnswers(client, 5)).join() === 'v2');
-      await put('routes', weighted(50, 50));
+      await put('routes', weighted(25, 75));
       await until('both', async () => (await whoAnswers(client)).join() === 'v1,v2');
+      let first = 0;
+      for (let i = 0; i < WEIGHED; i++) if ((await client.call()).who === 'v1') first += 1;
+      // A quarter; a share this far off comes once in ten million runs.
+      expect(Math.abs(first / WEIGHED - 0.25)).toBeLessThan(0.16);
     });
 
     it('leave an endpoint that is gone', async () => {
