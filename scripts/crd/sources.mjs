@@ -24,8 +24,8 @@ const MODULES = {
   /** Under the Apache License 2.0; copyright of the Kubernetes Authors. */
   inference: {
     name: 'sigs.k8s.io/gateway-api-inference-extension',
-    version: 'v1.3.1',
-    sum: 'h1:Tpjo2frgcdUUeqPWcIWter2a7GCHBrNyYBkK1Em1u+8=',
+    version: 'v1.4.0',
+    sum: 'h1:V+5u0J64qDbLYx4M/PkpsGa5bjeRjWUVybQ00axEkE0=',
     files: ['config/crd/bases/inference.networking.k8s.io_inferencepools.yaml'],
   },
 };

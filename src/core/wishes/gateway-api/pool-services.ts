@@ -58,7 +58,7 @@ function isForeign(reader: Reader, { namespace, name }: Obj<'InferencePool'>): b
 }
 
 function fieldsOf({ name, uid, spec }: Obj<'InferencePool'>, picker: number): NonNullable<Wish['fields']> {
-  const { endpointPickerRef, selector, targetPorts } = spec;
+  const { appProtocol, endpointPickerRef, selector, targetPorts } = spec;
   return {
     metadata: {
       labels: {
@@ -79,6 +79,7 @@ function fieldsOf({ name, uid, spec }: Obj<'InferencePool'>, picker: number): No
         protocol: 'TCP',
         port: FIRST_PORT + i,
         targetPort: number,
+        appProtocol,
       })),
     },
   };

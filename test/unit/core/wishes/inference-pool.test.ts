@@ -83,8 +83,8 @@ describe('the Service of an InferencePool', () => {
         clusterIP: 'None',
         selector: { app: 'llm' },
         ports: [
-          { name: 'http-0', protocol: 'TCP', port: 54321, targetPort: 8000 },
-          { name: 'http-1', protocol: 'TCP', port: 54322, targetPort: 8001 },
+          { name: 'http-0', protocol: 'TCP', port: 54321, targetPort: 8000, appProtocol: 'http' },
+          { name: 'http-1', protocol: 'TCP', port: 54322, targetPort: 8001, appProtocol: 'http' },
         ],
       },
     });
