@@ -174,7 +174,7 @@ describe.runIf(runs)('an InferencePool of a cluster', () => {
     const { status, metadata } = (await admin.get(POOLS)) as Readonly<Record<string, JsonObject>>;
     expect(status?.parents).toMatchObject([
       {
-        parentRef: { group: 'gateway.networking.k8s.io', kind: 'Gateway', namespace: 'ai', name: 'gw' },
+        parentRef: { group: 'networking.istio.io', kind: 'Gateway', namespace: 'ai', name: 'gw' },
         conditions: [
           { type: 'Accepted', status: 'True', reason: 'Accepted', observedGeneration: metadata?.generation },
           { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs' },

@@ -118,7 +118,7 @@ type PoolRule = Extract<StatusRule, { readonly of: 'pool' }>;
 
 /**
  * Entries of others first, then ours; of a live one of ours the known conditions stay. The entry that stands in the
- * place of a status until a controller comes is replaced by them. Null: there is none, and there need be no list.
+ * place of a status until a controller comes is dropped. Null: there is none, and there need be no list.
  */
 function poolParentsOf(
   { namespace: own, gateways }: PoolRule,
@@ -135,7 +135,7 @@ function poolParentsOf(
     isObject(parentRef) && parentRef.kind === 'Status' && parentRef.name === 'default';
   const ours = new Set([...gateways, ...wishes.map(key)]);
   const there = objectsOf(live.parents);
-  const foreign = there.filter(entry => !ours.has(key(entry)) && (wishes.length === 0 || !isPlaceholder(entry)));
+  const foreign = there.filter(entry => !ours.has(key(entry)) && !isPlaceholder(entry));
   const joined = wishes.map(wish => {
     const known = objectsOf(there.find(entry => key(entry) === key(wish))?.conditions);
     const kept = known.filter(({ type }) => type === 'Accepted' || type === 'ResolvedRefs');

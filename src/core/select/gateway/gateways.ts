@@ -178,6 +178,7 @@ class Merge {
     const plain = this.#plain.get(merged.port);
     if (plain !== undefined) return this.#joinPlain(merged, plain);
     if (this.#usedPorts.has(merged.port)) {
+      if (!merged.tls) return this.#displace(merged);
       if (isHttpServer(merged.server) && this.#routes.has(merged.routeName)) {
         return `route name ${merged.routeName} is in use: server port names must differ`;
       }
@@ -186,6 +187,19 @@ class Merge {
     const group = this.#append(merged);
     if (!merged.tls) this.#plain.set(merged.port, new Map([[group.bind, group]]));
     return undefined;
+  }
+
+  /** A server without TLS takes the place of the TLS servers with its port, protocol and bind, as in istiod. */
+  #displace(merged: MergedServer): undefined {
+    const key = groupKey(merged);
+    for (const { gateway, server, port } of this.#groups.get(key)?.servers ?? []) {
+      const index = (gateway.spec.servers ?? []).findIndex(one => one.port === server.port && one.tls === server.tls);
+      const why = `a server of ${merged.gatewayName} without TLS has its port, ${port}, and its protocol`;
+      this.refuse(gateway, index, port, why);
+    }
+    this.#groups.get(key)?.servers.splice(0);
+    const group = this.#append(merged);
+    this.#plain.set(merged.port, new Map([[group.bind, group]]));
   }
 
   #joinPlain(merged: MergedServer, onPort: Map<string, OpenGroup>): string | undefined {
@@ -206,7 +220,7 @@ class Merge {
   #append(merged: MergedServer): OpenGroup {
     const protocol = merged.server.port?.protocol ?? '';
     const bind = merged.server.bind ?? '';
-    const key = `${merged.port}|${protocol}|${bind}`;
+    const key = groupKey(merged);
     const group = this.#groups.get(key) ?? {
       port: merged.port,
       protocol,
@@ -226,4 +240,8 @@ class Merge {
     if (known === undefined) this.#routes.set(merged.routeName, [merged]);
     else known.push(merged);
   }
+}
+
+function groupKey({ server, port }: MergedServer): string {
+  return `${port}|${server.port?.protocol ?? ''}|${server.bind ?? ''}`;
 }

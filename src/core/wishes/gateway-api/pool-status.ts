@@ -3,7 +3,6 @@
 // Source: Istio pilot/pkg/config/kube/gateway/inferencepool_collection.go (calculateInferencePoolStatus).
 
 import type { JsonObject } from '../../base/json.ts';
-import { GATEWAY_API } from '../../kinds/gateway-api/gateway-kind.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { builtInClasses } from '../../translate/gateway-api/classes.ts';
@@ -37,7 +36,7 @@ const poolStatus: Query<string, Wish | undefined> = {
       .map((parent): JsonObject => {
         const [namespace = '', name = ''] = parent.key.split('/');
         return {
-          parentRef: { group: GATEWAY_API, kind: 'Gateway', namespace, name },
+          parentRef: { group: PARENT_GROUP, kind: 'Gateway', namespace, name },
           conditions: conditionsJson(pool.generation, [
             condition('Accepted', refusal(parent), 'Accepted', ACCEPTED),
             condition('ResolvedRefs', resolved, 'ResolvedRefs', RESOLVED),
@@ -49,6 +48,8 @@ const poolStatus: Query<string, Wish | undefined> = {
   },
 };
 
+/** The group of Istio's own Gateway, which istiod writes here for one of the Gateway API. */
+const PARENT_GROUP = 'networking.istio.io';
 const ACCEPTED = 'Referenced by an HTTPRoute accepted by the parentRef Gateway';
 const RESOLVED = 'Referenced ExtensionRef resolved successfully';
 

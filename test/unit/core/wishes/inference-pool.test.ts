@@ -110,7 +110,7 @@ describe('the status of an InferencePool', () => {
     const [entry, ...more] = statusIn(scene(gw, pool(), toPool(), picker));
     expect(more).toEqual([]);
     expect(entry?.parentRef).toEqual({
-      group: 'gateway.networking.k8s.io',
+      group: 'networking.istio.io',
       kind: 'Gateway',
       namespace: 'infra',
       name: 'gw',
@@ -148,6 +148,8 @@ describe('the status of an InferencePool', () => {
     const names = (once.parents as readonly JsonObject[]).map(({ parentRef }) => (parentRef as JsonObject).name);
     expect(names).toEqual(['foreign', 'gw']);
     expect(joinedStatus(wish!.statusRule!, wished, once, '2027-01-01T00:00:00Z')).toEqual(once);
+    const unused = joinedStatus(wish!.statusRule!, { parents: [] }, { parents: [placeholder] }, '2027-01-01T00:00:00Z');
+    expect(unused).toEqual({ parents: null });
     expect(joinedStatus(wish!.statusRule!, { parents: [] }, {}, '2027-01-01T00:00:00Z')).toEqual({ parents: null });
   });
 });

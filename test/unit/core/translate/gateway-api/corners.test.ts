@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
 import { derivedDestinationRules } from '../../../../../src/core/translate/gateway-api/derived-destination-rules.ts';
 import { translatedListenerSet } from '../../../../../src/core/translate/gateway-api/gateways.ts';
 import { ingressVirtualServices } from '../../../../../src/core/translate/ingress/ingress-routes.ts';
@@ -105,5 +106,35 @@ describe('a backend of an Ingress without number and name of a port', () => {
     const made = new Scene([plain, ingress]);
     const [only] = made.tracker.get(made.state, undefined, ingressVirtualServices, '');
     expect(only?.spec.http?.[0]?.route?.[0]?.destination?.port).toEqual({ number: 8080 });
+  });
+});
+
+describe('an HTTPS listener without TLS settings', () => {
+  it('displaces those with a certificate on its port, whose names come before its own', () => {
+    const https = (name: string, more: JsonObject = {}): JsonObject =>
+      listener(name, { port: 443, protocol: 'HTTPS', hostname: `${name}.com`, ...more });
+    const terminated = { tls: { options: { 'gateway.istio.io/tls-terminate-mode': 'ISTIO_SIMPLE' } } };
+    const port = { name: 'https', port: 443 };
+    const spec = { clusterIP: '10.96.0.9', ports: [port], selector: { app: 'gw' } };
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'gw-istio', namespace: 'infra' }, spec };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'gw', namespace: 'infra', labels: { app: 'gw' } },
+      spec: { nodeName: 'n', containers: [{ name: 'c' }] },
+      status: { phase: 'Running', podIP: '10.1.0.9', podIPs: [{ ip: '10.1.0.9' }] },
+    };
+    const made = new Scene([service, pod, gateway('gw', [https('a', terminated), https('b'), https('c', terminated)])]);
+    made.connect('gw', {
+      id: 'router~10.1.0.9~gw.infra~infra.svc.cluster.local',
+      metadata: { NAMESPACE: 'infra', CLUSTER_ID: 'Kubernetes', LABELS: { app: 'gw' }, INSTANCE_IPS: '10.1.0.9' },
+    });
+    const { groups, refused } = made.tracker.get(made.state, made.state.proxies.get('gw')!, mergedGateway, '');
+    const listenerOf = (name: string): string | undefined => name.split('~').at(-1);
+    expect(groups.map(({ servers }) => servers.map(({ gatewayName }) => listenerOf(gatewayName)))).toEqual([['b']]);
+    expect(refused.map(one => [listenerOf(one.gateway), one.server])).toEqual([
+      ['a', 0],
+      ['c', 0],
+    ]);
   });
 });
