@@ -63,11 +63,14 @@ export interface Adapter {
    * so it has to be cheap when nothing changed. Such a source is started when the sources without `onState` are ready.
    */
   onState?(state: State): void;
-  /** It delays the first readiness no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
+  /** It delays the first readiness, and writers, no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
   readonly mayBeLate?: boolean;
+  /** What the journal has of it serves writers, too, after the same time; without a record they wait. */
+  readonly mayBeOld?: boolean;
   /**
    * It writes to the outside what follows from all sources, so it is started only once each of them has been listed in
-   * this process: what the journal says of a source that cannot be looked at may be old.
+   * this process: what the journal says of a source that cannot be looked at may be old. For one that may be late it
+   * waits as readiness does.
    */
   readonly startsAfterLists?: boolean;
   /** The origins of paths inside objects, for messages, in the order of `places`; undefined: unknown. */

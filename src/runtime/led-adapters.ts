@@ -6,6 +6,7 @@
 import type { Adapter, ObjectPlace, Sink, SourceStatus } from '../adapters/adapter.ts';
 import type { Origin } from '../core/base/problem.ts';
 import type { State } from '../core/state.ts';
+import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
 export interface LedOptions {
@@ -14,6 +15,8 @@ export interface LedOptions {
   readonly again: () => Promise<readonly Adapter[]>;
   readonly state: () => State;
   readonly log: Log;
+  /** After which writers wait no more for an adapter that may be late. */
+  readonly late: { readonly ms: number; readonly after: Clock['after'] };
 }
 
 export class LedAdapters {
@@ -44,15 +47,30 @@ export class LedAdapters {
     });
   }
 
-  /** What writes begins once every source has been listed by this replica; a term that ended before has no writer. */
+  /**
+   * What writes begins once every source has been listed by this replica, or had its time if it may be late; a term
+   * that ended before has no writer.
+   */
   #start(): void {
     const term = this.#terms;
     const later = this.adapters.filter(led => led.startsAfterLists);
     const lists = this.adapters.filter(led => !later.includes(led));
-    const listed = lists.map(led => led.lead(error => this.#failed(led, error)));
+    const listed = lists.map(led => {
+      const isListed = led.lead(error => this.#failed(led, error));
+      return led.mayBeLate ? this.#orLate(isListed) : isListed;
+    });
     void Promise.all(listed).then(all => {
       if (!all.every(Boolean) || !this.#leads || this.#terms !== term) return;
       for (const led of later) void led.lead(error => this.#failed(led, error));
+    });
+  }
+
+  /** Resolves to true when the source has been listed, or has had its time. */
+  #orLate(isListed: Promise<boolean>): Promise<boolean> {
+    const { ms, after } = this.#options.late;
+    return new Promise(resolve => {
+      void isListed.then(ok => ok && resolve(true));
+      if (ms > 0) after(ms, () => resolve(true));
     });
   }
 
@@ -114,6 +132,11 @@ export class LedAdapter implements Adapter {
     const status = this.#inner.status();
     // What another replica has listed serves until this one has.
     return { ...status, synced: synced || status.synced };
+  }
+
+  get mayBeLate(): boolean {
+    const { mayBeLate, mayBeOld } = this.#inner;
+    return mayBeLate === true || (mayBeOld === true && this.#state().synced.has(this.source));
   }
 
   get startsAfterLists(): boolean {

@@ -6,6 +6,7 @@ import type { Route } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { answerReplica, askReplicas, type ReplicaView, replicaRoutes } from '../admin/replica-pages.ts';
 import { type Json, jsonEqual } from '../core/base/json.ts';
+import { featureOf } from '../core/mesh/features.ts';
 import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -76,7 +77,8 @@ export async function openReplica(
   const { mesh } = address;
   const link = linkOf(given, say);
   const log = new JetStreamLog({ link, mesh, replicas });
-  const led = new LedAdapters({ first: parts.adapters, again: parts.again, state: () => world.state, log: say });
+  const late = { ms: featureOf(settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'), after: clock.after };
+  const led = new LedAdapters({ first: parts.adapters, again: parts.again, state: () => world.state, log: say, late });
   const opened: { peers?: Peers } = {};
   const turns: ((leads: boolean) => void)[] = [leads => (leads ? led.lead() : led.follow())];
   const turned = (leads: boolean): void => {

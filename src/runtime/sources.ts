@@ -1,6 +1,9 @@
 // The sources of a control plane and their readiness. A source that the journal knows from an earlier run is ready at
 // once, with the recorded objects; readiness then reports their age until the source has been listed again. Serving
-// goes on from the recorded objects, writing waits until every source has been listed in this process.
+// goes on from the recorded objects; writing waits until every source has been listed in this process, but for those
+// that may be late (registries, remote clusters, other control planes) no longer than `lateMs`: one that is down would
+// keep every status and root from being written. What the journal has of such a source stays in force meanwhile, so
+// nothing is written as if its objects were gone.
 
 import type { Adapter, Sink, SourceStatus } from '../adapters/adapter.ts';
 import type { State } from '../core/state.ts';
@@ -16,7 +19,7 @@ export interface SourcesOptions {
   readonly log: Log;
   /** Sources that come and go while the process runs. */
   readonly remotes?: readonly RemoteSources[];
-  /** After which an adapter that may be late holds back readiness no more; 0 or absent: never. */
+  /** After which an adapter that may be late holds back readiness and writers no more; 0 or absent: never. */
   readonly lateMs?: number;
 }
 
@@ -55,7 +58,7 @@ export class Sources {
   /** Pending waits and their conditions. */
   readonly #awaited = new Map<() => boolean, () => void>();
   readonly #remotes: readonly RemoteSources[];
-  /** Adapters that readiness does not wait for any more. */
+  /** Adapters that neither readiness nor writers wait for any more. */
   readonly #late = new Set<string>();
   readonly #timer: { cancel(): void } | undefined;
   #whenReady: Promise<void> | undefined;
@@ -100,8 +103,8 @@ export class Sources {
   }
 
   /**
-   * Resolves when all sources without `onState` have been listed in this process, whatever the journal says, and remote
-   * clusters have been, or are known from the journal, or have had their time.
+   * Resolves when all sources without `onState` have been listed in this process, whatever the journal says, or are
+   * late, and remote clusters have been, or are known from the journal, or have had their time.
    */
   whenListed(): Promise<void> {
     return this.#when(() => this.#unlisted().length === 0 && this.#remotes.every(remote => remote.isReady()));
@@ -127,7 +130,9 @@ export class Sources {
     const { ready } = this;
     const age = this.#options.clock.now() - this.#options.asOf;
     const isLate = unsynced.every(
-      ({ source }) => this.#late.has(source) || this.#remotes.some(remote => remote.mayBeLate(source)),
+      ({ source }) =>
+        (this.#late.has(source) && !this.#fromJournal.has(source)) ||
+        this.#remotes.some(remote => remote.mayBeLate(source)),
     );
     const first = ready
       ? isLate
@@ -153,7 +158,8 @@ export class Sources {
   }
 
   #unlisted(): readonly Adapter[] {
-    return this.#options.adapters.filter(adapter => adapter.onState === undefined && !adapter.status().synced);
+    const isAwaited = ({ source, onState }: Adapter): boolean => onState === undefined && !this.#late.has(source);
+    return this.#options.adapters.filter(adapter => isAwaited(adapter) && !adapter.status().synced);
   }
 
   #goesWithout({ source }: Adapter): boolean {
@@ -162,12 +168,12 @@ export class Sources {
 
   #goOnWithout(lateMs: number): void {
     for (const adapter of this.#options.adapters) {
-      if (adapter.mayBeLate !== true || adapter.status().synced || this.#goesWithout(adapter)) continue;
-      this.#late.add(adapter.source);
-      this.#options.log(
-        'warn',
-        `${adapter.source} has not been listed within ${lateMs / 1_000} s; going on without it`,
-      );
+      const { source, mayBeLate = false, mayBeOld = false } = adapter;
+      const isKnown = this.#fromJournal.has(source);
+      if (adapter.status().synced || !(mayBeLate || (mayBeOld && isKnown))) continue;
+      this.#late.add(source);
+      const how = isKnown ? 'with what the journal has of it' : 'without it';
+      this.#options.log('warn', `${source} has not been listed within ${lateMs / 1_000} s; going on ${how}`);
     }
     this.#tell();
   }

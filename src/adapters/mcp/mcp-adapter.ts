@@ -32,6 +32,7 @@ type Stream = ClientDuplexStream<McpRequest, McpResponse>;
 
 export class McpAdapter implements Adapter {
   readonly source: string;
+  readonly mayBeOld = true;
   readonly #options: McpOptions;
   readonly #submissions: Submissions;
   readonly #stop = new AbortController();

@@ -37,6 +37,7 @@ class Source implements Adapter {
 
 const listed: State = { ...emptyState, synced: emptyState.synced.with('file/Kubernetes', 3) };
 const sink = {} as Sink;
+const NEVER = { ms: 0, after: () => ({ cancel: () => undefined }) };
 
 function replica() {
   const did: string[] = [];
@@ -48,6 +49,7 @@ function replica() {
     again: async () => [new Source(String(++made), did)],
     state: () => state,
     log: (_level, message) => void logged.push(message),
+    late: NEVER,
   });
   const fold = (next: State): void => {
     state = next;
@@ -105,7 +107,7 @@ describe('a source of one of several replicas', () => {
 });
 
 describe('a source that writes, at one of several replicas', () => {
-  function leading(again: () => Promise<readonly Adapter[]> = async () => []) {
+  function leading(again: () => Promise<readonly Adapter[]> = async () => [], flags: Partial<Adapter> = {}) {
     const did: string[] = [];
     let list: () => void = () => undefined;
     let fail: (error: Error) => void = () => undefined;
@@ -113,12 +115,38 @@ describe('a source that writes, at one of several replicas', () => {
       list = resolve;
       fail = reject;
     });
-    const first = [new Source('writer', did, true), new Source('cluster', did, false, isListed)];
-    const led = new LedAdapters({ first, again, state: () => listed, log: () => undefined });
+    const cluster = Object.assign(new Source('cluster', did, false, isListed), flags);
+    const first = [new Source('writer', did, true), cluster];
+    const timers: (() => void)[] = [];
+    const after = (_: number, run: () => void) => {
+      timers.push(run);
+      return { cancel: () => undefined };
+    };
+    const late = { ms: 30_000, after };
+    const led = new LedAdapters({ first, again, state: () => listed, log: () => undefined, late });
     for (const adapter of led.adapters) void adapter.start(sink);
     led.lead();
-    return { led, did, list: () => list(), fail: () => fail(new Error('gone')) };
+    const pass = (): void => {
+      for (const fire of timers) fire();
+    };
+    return { led, did, list: () => list(), fail: () => fail(new Error('gone')), pass };
   }
+
+  it.each([
+    [{}, false],
+    [{ mayBeLate: true }, true],
+    // The log has a list of it.
+    [{ mayBeOld: true }, true],
+  ] as const)('waits for a source that is down no longer than its time: %j, %j', async (flags, starts) => {
+    const { did, pass, fail } = leading(undefined, flags);
+    await settle();
+    fail();
+    await settle();
+    expect(did).toEqual(['cluster starts']);
+    pass();
+    await settle();
+    expect(did.includes('writer starts')).toBe(starts);
+  });
 
   it('starts once this replica has listed the others, although another replica has', async () => {
     const { did, list } = leading();

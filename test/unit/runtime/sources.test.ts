@@ -50,6 +50,37 @@ describe('a source that writes', () => {
   it('begins when every source has been listed in this process', async () => {
     expect(await isListed([well, well])).toBe(true);
   });
+
+  it.each([
+    ['registry', { mayBeLate: true }, true, true],
+    ['registry that the journal does not know', { mayBeLate: true }, false, true],
+    ['other control plane', { mayBeOld: true }, true, true],
+    ['other control plane that the journal does not know', { mayBeOld: true }, false, false],
+    ['API server', {}, true, false],
+  ] as const)('waits for a %s that is down no longer than its time: %j, %j', async (_what, flags, isKnown, begins) => {
+    const adapter = Object.assign(new MemoryAdapter('c1'), { status: () => waiting, ...flags });
+    const timers: (() => void)[] = [];
+    const after = (_: number, run: () => void) => {
+      timers.push(run);
+      return { cancel: () => undefined };
+    };
+    const clock = { now: () => 0, after };
+    const logged: string[] = [];
+    const log = (_: string, message: string): void => void logged.push(message);
+    const state = isKnown ? held : emptyState;
+    const all = new Sources({ adapters: [adapter], state, asOf: 0, clock, log, lateMs: 30_000 });
+    let listed = false;
+    void all.whenListed().then(() => {
+      listed = true;
+    });
+    await new Promise(resolve => setImmediate(resolve));
+    expect(listed).toBe(false);
+    for (const fire of timers) fire();
+    await new Promise(resolve => setImmediate(resolve));
+    expect(listed).toBe(begins);
+    const how = isKnown ? 'with what the journal has of it' : 'without it';
+    expect(logged).toEqual(begins ? [`memory/c1 has not been listed within 30 s; going on ${how}`] : []);
+  });
 });
 
 describe('readiness', () => {

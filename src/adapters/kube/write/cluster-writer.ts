@@ -5,8 +5,8 @@
 // (live-objects.ts). A wish that its object does not fulfil is written if its election is held, by the state and by the
 // fence (elector.ts). Invariants: a target has at most one write under way, always of its newest wish; after a write
 // the target waits until the watch shows the object or a time-out passes (target-times.ts); nothing is written before
-// `start`, which the runtime calls when every source has been listed in this process (`startsAfterLists`), nor after
-// `stop`.
+// `start`, which the runtime calls when every source has been listed in this process or is late (`startsAfterLists`),
+// nor after `stop`.
 
 import { setMaxListeners } from 'node:events';
 import type { Fact } from '../../../core/event.ts';
