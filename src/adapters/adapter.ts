@@ -63,7 +63,7 @@ export interface Adapter {
    * so it has to be cheap when nothing changed. Such a source is started when the sources without `onState` are ready.
    */
   onState?(state: State): void;
-  /** It delays the first readiness, and writers, no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
+  /** It delays readiness and writers no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
   readonly mayBeLate?: boolean;
   /** What the journal has of it serves writers, too, after the same time; without a record they wait. */
   readonly mayBeOld?: boolean;

@@ -15,6 +15,7 @@ import { registerGauges } from './gauges.ts';
 import { type Answer, answered, json, largeJson, type Route, text } from './http.ts';
 import { type LazyJson, mapped } from './json-text.ts';
 import { livenessOf } from './live.ts';
+import { absentPages } from './pages/absent.ts';
 import { configDumpPage, holdingsPage, typedDump } from './pages/config-dump.ts';
 import { authorizationOf, configzOf, pushContextOf, resourceKinds, telemetryPage } from './pages/configuration.ts';
 import { adszPage, connectionsPage, synczOf } from './pages/connections.ts';
@@ -33,7 +34,11 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
   const routes = new Map([...processRoutes(parts), ...meshRoutes(parts), ...proxyRoutes(parts)]);
   const list = [...routes.keys()].sort();
   const names = list.filter(path => path.startsWith('/debug/')).map(path => path.slice('/debug/'.length));
-  return new Map([...routes, ['/debug/list', () => json(names)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
+  const index: readonly (readonly [string, Route])[] = [
+    ['/debug/list', () => json(names)],
+    ['/debug', () => text(`${list.join('\n')}\n`)],
+  ];
+  return new Map([...routes, ...absentPages, ...index]);
 }
 
 /** ENABLE_DEBUG_ON_HTTP=false: what probes and Prometheus ask for stays. */
