@@ -4,6 +4,7 @@
 // Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses
 // every handshake.
 
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Admission, ProvenCaller } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
@@ -148,7 +149,7 @@ export class Identity {
   }
 
   /** Undefined: this client certificate, whose chain verifies, may come in. */
-  admits(certificate: Uint8Array): string | undefined {
+  admits(certificate: X509Certificate): string | undefined {
     return whyNotAdmitted(certificate, [this.#trustDomain()]);
   }
 

@@ -68,6 +68,8 @@ interface ProxyViews {
   readonly metadata: ProxyRecord['metadata'];
   readonly extensions: ProxyRecord['extensions'];
   readonly identities: ProxyRecord['identities'];
+  /** '' for nearly all. */
+  readonly generator: string;
   readonly sets: Map<string, TypeView>;
 }
 
@@ -83,6 +85,8 @@ export class Engine {
   readonly #sets = new SetBook();
   readonly #lists = new ListIds();
   #config: State | undefined;
+  /** The state that `#config` was last found to stand for. */
+  #lastState: State | undefined;
 
   constructor(sources: readonly ResourceSource[], tracker = new Tracker()) {
     this.tracker = tracker;
@@ -95,10 +99,18 @@ export class Engine {
 
   /** The resources of the subscription; undefined: the type cannot be served. Identical while nothing in it changed. */
   resourcesFor(state: State, proxy: ProxyRecord, typeUrl: string, subscription: Subscription): ResourceSet | undefined {
-    const source = this.#sourceFor(proxy, typeUrl);
+    return this.#resources(this.#configOf(state), proxy, typeUrl, subscription, this.#viewsOf(proxy));
+  }
+
+  #resources(
+    config: State,
+    proxy: ProxyRecord,
+    typeUrl: string,
+    subscription: Subscription,
+    { sets, generator }: ProxyViews,
+  ): ResourceSet | undefined {
+    const source = this.#sourceOf(generator, typeUrl);
     if (source === undefined) return undefined;
-    const config = this.#configOf(state);
-    const { sets } = this.#viewsOf(proxy);
     const before = sets.get(typeUrl);
     const known = before !== undefined && sameSubscription(before.subscription, subscription) ? before : undefined;
     if (known !== undefined && this.#stands(known, config, proxy)) return known.set;
@@ -117,8 +129,11 @@ export class Engine {
   /** The sets of all subscribed types that can be served. */
   viewOf(state: State, proxy: ProxyRecord): ReadonlyMap<string, ResourceSet> {
     const sets = new Map<string, ResourceSet>();
-    for (const [typeUrl, subscription] of Object.entries(proxy.subscriptions)) {
-      const set = this.resourcesFor(state, proxy, typeUrl, subscription);
+    const config = this.#configOf(state);
+    const views = this.#viewsOf(proxy);
+    const { subscriptions } = proxy;
+    for (const typeUrl of Object.keys(subscriptions)) {
+      const set = this.#resources(config, proxy, typeUrl, subscriptions[typeUrl]!, views);
       if (set !== undefined) sets.set(typeUrl, set);
     }
     return sets;
@@ -194,7 +209,10 @@ export class Engine {
   }
 
   #sourceFor({ metadata }: ProxyRecord, typeUrl: string): ServedType | undefined {
-    const generator = metadataText(metadata, 'GENERATOR');
+    return this.#sourceOf(metadataText(metadata, 'GENERATOR'), typeUrl);
+  }
+
+  #sourceOf(generator: string, typeUrl: string): ServedType | undefined {
     const usual = generator === '' ? this.#usual.get(typeUrl) : undefined;
     return usual ?? findSource(this.#sources, typeUrl, generator);
   }
@@ -244,14 +262,17 @@ export class Engine {
     if (known?.metadata === metadata && known.extensions === extensions && known.identities === identities) {
       return known;
     }
-    const remembered: ProxyViews = { metadata, extensions, identities, sets: new Map() };
+    const generator = metadataText(metadata, 'GENERATOR');
+    const remembered: ProxyViews = { metadata, extensions, identities, generator, sets: new Map() };
     this.#views.set(facets, remembered);
     return remembered;
   }
 
   /** One representative for all states that generate the same, so that the tracker has nothing to verify. */
   #configOf(state: State): State {
+    if (this.#config !== undefined && this.#lastState === state) return this.#config;
     if (this.#config === undefined || !sameConfig(this.#config, state)) this.#config = state;
+    this.#lastState = state;
     return this.#config;
   }
 }

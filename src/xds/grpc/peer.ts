@@ -19,13 +19,21 @@ interface SocketHolder {
 export function peerOf(call: AnyCall): Peer {
   const socket = (call as unknown as SocketHolder).call?.stream?.session?.socket;
   const tls = socket instanceof TLSSocket ? socket : undefined;
-  const certificate = tls?.authorized === true ? tls.getPeerX509Certificate()?.raw : undefined;
+  const certificate = tls?.authorized === true ? certificateOf(tls) : undefined;
   return {
     address: addressOf(call.getPeer()),
     secure: tls !== undefined,
     ...(certificate === undefined ? {} : { certificate }),
     header: name => call.metadata.get(name).map(String),
   };
+}
+
+/** By socket, for all calls on its connection: Node parses the certificate each time it is asked for it. */
+const certificates = new WeakMap<TLSSocket, Buffer | undefined>();
+
+function certificateOf(socket: TLSSocket): Buffer | undefined {
+  if (!certificates.has(socket)) certificates.set(socket, socket.getPeerX509Certificate()?.raw);
+  return certificates.get(socket);
 }
 
 /** `192.0.2.1:443`, `[2001:db8::1]:443`, also `ipv6:…` forms and what a Unix socket is called. */

@@ -6,7 +6,7 @@
 // accepts. Connections are accepted unread, and a few handshakes begin in each tick of the event loop: a thousand
 // clients that come at once delay nothing else for long.
 
-import { constants } from 'node:crypto';
+import { constants, type X509Certificate } from 'node:crypto';
 import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
@@ -32,8 +32,8 @@ export interface SecurePortOptions {
   readonly settings: TlsSettings;
   /** Undefined: there is none yet, and handshakes fail. */
   readonly material: TlsMaterial | undefined;
-  /** Undefined: this client certificate (DER), which verifies, may come in. */
-  readonly admits: (certificate: Uint8Array) => string | undefined;
+  /** Undefined: this client certificate, which verifies, may come in. */
+  readonly admits: (certificate: X509Certificate) => string | undefined;
   readonly log: (level: 'debug' | 'info' | 'warn', message: string) => void;
   /** Default: HANDSHAKES_MAX. */
   readonly handshakesMax?: number;
@@ -148,7 +148,7 @@ export class SecurePort {
 
   #whyRefused(socket: TLSSocket): string | undefined {
     if (socket.alpnProtocol !== 'h2') return 'it does not speak h2';
-    const certificate = socket.getPeerX509Certificate()?.raw;
+    const certificate = socket.getPeerX509Certificate();
     if (certificate === undefined) return undefined;
     if (!socket.authorized) return `its certificate does not verify (${String(socket.authorizationError)})`;
     return this.#options.admits(certificate);

@@ -104,7 +104,7 @@ export class Hub {
       engine,
       limits,
       record,
-      receipts: new ReceiptBook(record),
+      receipts: new ReceiptBook(record, () => this.turns.isBusy),
       bodies: this.bodies,
       turns: this.turns,
       subscriptionFacts: new SubscriptionFacts(),

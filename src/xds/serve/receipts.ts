@@ -1,5 +1,6 @@
 // Receipts: which connections were sent what, committed before the bytes leave. Streams that send the same content in
-// the same tick share one fact, so a push to a thousand equal proxies costs the journal a handful of facts.
+// the same tick share one fact, so a push to a thousand equal proxies costs the journal a handful of facts. While
+// further streams of a push are evaluated, receipts wait a few ticks for theirs: a commit costs more than they do.
 //
 // Invariant: `onCommitted` is called only after the receipt of that delivery is in the journal.
 
@@ -8,6 +9,9 @@ import { XDS_SOURCE } from './host.ts';
 
 /** Writes that start in one tick of the event loop: about 15 µs each, and as much again when HTTP/2 hands them on. */
 export const WRITES_PER_TICK = 512;
+
+/** Most ticks that receipts wait for those of streams that are still being evaluated. */
+export const RECEIPT_TICKS_MAX = 4;
 
 export interface Delivery {
   readonly connection: string;
@@ -26,18 +30,25 @@ export interface PendingReceipt extends Delivery {
 
 export class ReceiptBook {
   readonly #record: (facts: readonly Unrecorded[]) => Promise<unknown>;
+  readonly #moreToCome: () => boolean;
   #waiting: PendingReceipt[] = [];
 
-  constructor(record: (facts: readonly Unrecorded[]) => Promise<unknown>) {
+  /** `moreToCome`: evaluations are under way that will probably end in receipts. */
+  constructor(record: (facts: readonly Unrecorded[]) => Promise<unknown>, moreToCome: () => boolean = () => false) {
     this.#record = record;
+    this.#moreToCome = moreToCome;
   }
 
   commit(one: PendingReceipt): void {
     // The streams of one push arrive here in one tick of the event loop; gathered, they share facts and a commit.
-    if (this.#waiting.push(one) === 1) setImmediate(() => this.#flush());
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#flush(RECEIPT_TICKS_MAX));
   }
 
-  #flush(): void {
+  #flush(ticksLeft: number): void {
+    if (ticksLeft > 0 && this.#moreToCome()) {
+      setImmediate(() => this.#flush(ticksLeft - 1));
+      return;
+    }
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#record(receiptsOf(waiting)).then(

@@ -28,6 +28,7 @@ import { type Admission, type Arrival, arrivalOf, UNLIMITED } from './connect.ts
 import { answerDebug } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
+import { InputQueue } from './input-queue.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import type { Incoming, StreamInput } from './stream-input.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
@@ -57,11 +58,14 @@ export class AdsStream implements Sender {
   readonly transport: Transport;
   readonly #context: StreamContext;
   readonly #admission: Admission;
-  readonly #inputs: StreamInput[] = [];
+  readonly #inputs = new InputQueue<StreamInput>({
+    handle: input => this.#handle(input),
+    drained: () => this.#resumeReading(),
+    failed: error => this.failed(error),
+  });
   readonly #records = new Map<string, TypeRecord>();
   #session: Session;
   #sets: ReadonlyMap<string, ResourceSet> = new Map();
-  #running = false;
   #paused = false;
   #closing = false;
   #connectedAt = 0;
@@ -82,7 +86,7 @@ export class AdsStream implements Sender {
   }
 
   receive(message: Incoming): void {
-    this.#enqueue({ kind: 'Message', message });
+    this.#inputs.add({ kind: 'Message', message });
     if (!this.#paused && this.#inputs.length > this.#context.limits.waitingRequestsMax) {
       this.#paused = true;
       this.transport.pause();
@@ -90,7 +94,7 @@ export class AdsStream implements Sender {
   }
 
   push(): void {
-    this.#enqueue({ kind: 'Push' });
+    this.#inputs.add({ kind: 'Push' });
   }
 
   /** The client or the transport is gone. */
@@ -100,7 +104,7 @@ export class AdsStream implements Sender {
     if (this.#closing) return;
     this.#closing = true;
     // Deferred, because a thousand clients may leave at once.
-    this.#context.completions.add({ complete: () => this.#enqueue({ kind: 'Closed', reason }) });
+    this.#context.completions.add({ complete: () => this.#inputs.add({ kind: 'Closed', reason }) });
   }
 
   /** Ends the stream from the server's side. */
@@ -122,29 +126,10 @@ export class AdsStream implements Sender {
     for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
   }
 
-  #enqueue(input: StreamInput): void {
-    this.#inputs.push(input);
-    if (!this.#running) void this.#run();
-  }
-
-  async #run(): Promise<void> {
-    this.#running = true;
-    try {
-      for (let input = this.#inputs.shift(); input !== undefined; input = this.#inputs.shift()) {
-        // No await unless it is needed: most inputs are ACKs, which finish synchronously.
-        const waiting = this.#handle(input);
-        if (waiting !== undefined) await waiting;
-        if (this.#paused && this.#inputs.length === 0) {
-          this.#paused = false;
-          if (!this.ended) this.transport.resume();
-        }
-      }
-    } catch (error) {
-      this.failed(error);
-    } finally {
-      this.#running = false;
-    }
-    if (this.#inputs.length > 0) void this.#run();
+  #resumeReading(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    if (!this.ended) this.transport.resume();
   }
 
   /** Undefined: done synchronously. */
@@ -262,7 +247,7 @@ export class AdsStream implements Sender {
         break;
       case 'AwaitCdsAck': {
         const { nonce } = effect;
-        host.clock.after(CDS_ACK_WAIT_MS, () => this.#enqueue({ kind: 'CdsWaitOver', nonce }));
+        host.clock.after(CDS_ACK_WAIT_MS, () => this.#inputs.add({ kind: 'CdsWaitOver', nonce }));
         break;
       }
       case 'Settled':
@@ -355,7 +340,7 @@ export class AdsStream implements Sender {
 
   onTaken(): void {
     this.#admission.release();
-    this.#enqueue({ kind: 'Sent' });
+    this.#inputs.add({ kind: 'Sent' });
   }
 
   async #debug({ typeUrl, names }: SessionEffect & { readonly kind: 'Debug' }): Promise<undefined> {

@@ -30,6 +30,11 @@ export class ViewTurns {
     this.#left = work;
   }
 
+  /** An evaluation is unfinished or waits for its turn. */
+  get isBusy(): boolean {
+    return this.#taken;
+  }
+
   /**
    * Runs `slice` until it is finished, first come first served. Synchronous if one slice is enough. Throws or rejects
    * with the slice's error.
