@@ -1,0 +1,325 @@
+// What the session makes of answers and of inputs out of turn: refusals and what they say of the subscription (Istio
+// pkg/xds/server.go ShouldRespond), texts that close a stream, late and foreign results.
+
+import { describe, expect, test } from 'vitest';
+import { withUnanswered } from '../../../../src/xds/session/ack-nack.ts';
+import { blamedNames } from '../../../../src/xds/session/blame.ts';
+import {
+  NACK_MESSAGE_MAX,
+  openSession,
+  type Session,
+  type SessionEffect,
+  type SessionInput,
+  UNANSWERED_MAX,
+  type Unanswered,
+} from '../../../../src/xds/session/session.ts';
+import { syncState } from '../../../../src/xds/session/status.ts';
+import { step } from '../../../../src/xds/session/step.ts';
+import { CDS, DEBUG_NONCE, DEBUG_PREFIX, EDS, HEALTH, LDS, RDS } from '../../../../src/xds/session/types.ts';
+
+function run(session: Session, ...inputs: readonly SessionInput[]): readonly [Session, readonly SessionEffect[]] {
+  let now = session;
+  let last: readonly SessionEffect[] = [];
+  for (const input of inputs) [now, last] = step(now, input);
+  return [now, last];
+}
+
+const sotw = (typeUrl: string, names: readonly string[] = [], nonce = '', error?: string): SessionInput => ({
+  kind: 'Request',
+  request: { protocol: 'sotw', typeUrl, names, nonce, error },
+});
+const delta = (typeUrl: string, subscribe: readonly string[] = [], nonce = '', error?: string): SessionInput => ({
+  kind: 'Request',
+  request: { protocol: 'delta', typeUrl, subscribe, unsubscribe: [], initial: new Map(), nonce, error },
+});
+const unsubscribe = (typeUrl: string, names: readonly string[]): SessionInput => ({
+  kind: 'Request',
+  request: { protocol: 'delta', typeUrl, subscribe: [], unsubscribe: names, initial: new Map(), nonce: '' },
+});
+/** `evaluated(2, { [CDS]: 'a=1 b=2' })` */
+const evaluated = (evaluation: number, sets: Readonly<Record<string, string>>, stateSeq = evaluation): SessionInput => {
+  const versions = (text: string): ReadonlyMap<string, string> =>
+    new Map(text.split(' ').map(one => one.split('=') as [string, string]));
+  return {
+    kind: 'Evaluated',
+    evaluation,
+    view: { stateSeq, sets: new Map(Object.entries(sets).map(([type, text]) => [type, versions(text)])) },
+  };
+};
+const SENT: SessionInput = { kind: 'Sent' };
+const PUSH: SessionInput = { kind: 'Push' };
+const watchOf = (session: Session, type: string) => session.watches.get(type)!;
+
+describe('a request that names no type, or comes in the other protocol', () => {
+  test('closes the stream with its reason', () => {
+    expect(run(openSession('sotw', 's'), sotw(''))[1]).toMatchObject([{ message: 'the request has no type_url' }]);
+    expect(run(openSession('sotw', 's'), delta(CDS))[1]).toMatchObject([{ message: 'expected a sotw request' }]);
+  });
+});
+
+describe('requests that leave no state', () => {
+  test('are health reports and answers to debug responses', () => {
+    const session = openSession('sotw', 's');
+    expect(run(session, sotw(HEALTH))).toEqual([session, []]);
+    expect(run(session, sotw(`${DEBUG_PREFIX}/syncz`, [], `${DEBUG_NONCE}7`))).toEqual([session, []]);
+    expect(run(session, sotw(`${DEBUG_PREFIX}/syncz`, ['x'], `7${DEBUG_NONCE}`))[1]).toEqual([
+      { kind: 'Debug', typeUrl: `${DEBUG_PREFIX}/syncz`, names: ['x'] },
+    ]);
+  });
+
+  test('are refusals of a type that is not watched', () => {
+    const session = openSession('sotw', 's');
+    expect(run(session, sotw(CDS, ['a'], 'n', 'no'))).toEqual([session, []]);
+  });
+});
+
+describe('inputs out of turn', () => {
+  test('change nothing: results without an evaluation, a failure of an older one, the end of another wait', () => {
+    const idle = openSession('delta', 's');
+    for (const input of [evaluated(0, { [CDS]: 'a=1' }), { kind: 'Failed', evaluation: 0 } as const]) {
+      expect(run(idle, input)).toEqual([idle, []]);
+    }
+    const [asking] = run(idle, delta(CDS));
+    for (const input of [evaluated(2, { [CDS]: 'a=1' }), { kind: 'Failed', evaluation: 2 } as const]) {
+      expect(run(asking, input)).toEqual([asking, []]);
+    }
+    const waiting: Session = { ...idle, awaitedCdsNonce: 's/2' };
+    expect(run(waiting, { kind: 'CdsWaitOver', nonce: 's/1' })).toEqual([waiting, []]);
+  });
+
+  test('settle no push if none is under way when an evaluation fails', () => {
+    const [failed, effects] = run(openSession('delta', 's'), delta(CDS), { kind: 'Failed', evaluation: 1 });
+    expect(effects).toEqual([]);
+    expect(failed.evaluating).toBe(false);
+    expect(failed.pushing).toBe(false);
+  });
+
+  test('forget the view when the push has settled', () => {
+    const [settled] = run(openSession('delta', 's'), delta(CDS), evaluated(1, { [CDS]: 'a=1' }), SENT);
+    expect(settled.view).toBeUndefined();
+    expect(settled.pendingTypes).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  const opened = run(openSession('sotw', 's'), sotw(RDS, ['a', 'b']), evaluated(1, { [RDS]: 'a=1 b=1' }), SENT)[0];
+
+  test('is told with the sorted names of its response, its message cut at the limit', () => {
+    const long = 'x'.repeat(NACK_MESSAGE_MAX + 1);
+    const told = (message: string): unknown => run(opened, sotw(RDS, ['a', 'b'], 's/1', message))[1][0];
+    expect(told('b: bad')).toEqual({
+      kind: 'Nacked',
+      typeUrl: RDS,
+      nonce: 's/1',
+      message: 'b: bad',
+      sent: ['a', 'b'],
+      blamed: ['b'],
+    });
+    expect(told(long)).toMatchObject({ message: `${long.slice(1)}…` });
+    expect(told(long.slice(1))).toMatchObject({ message: long.slice(1) });
+  });
+
+  test('names the blamed resources in order, and never an empty name', () => {
+    expect(blamedNames('b and a', ['b', 'a', ''])).toEqual(['a', 'b']);
+    expect(blamedNames('b', ['b', 'c'])).toEqual(['b']);
+    expect(blamedNames('b:', ['b', 'c'])).toEqual(['b']);
+    expect(blamedNames('b.c is bad, as b-', ['b', 'x'])).toEqual([]);
+  });
+
+  test('changes the subscription by its names if it answers the last response', () => {
+    const [after, effects] = run(opened, sotw(RDS, ['b', 'c'], 's/1', 'no'));
+    expect([...watchOf(after, RDS).names]).toEqual(['b', 'c']);
+    expect(effects).toMatchObject([
+      { kind: 'Nacked' },
+      { kind: 'Subscribed', subscribe: ['c'], unsubscribe: ['a'] },
+      { kind: 'Evaluate' },
+    ]);
+  });
+
+  test('leaves the subscription as it is without names, or with those of an older response', () => {
+    expect([...watchOf(run(opened, sotw(RDS, [], 's/1', 'no'))[0], RDS).names]).toEqual(['a', 'b']);
+    const [later] = run(opened, PUSH, evaluated(2, { [RDS]: 'a=2 b=1' }), SENT);
+    const [old] = run(later, sotw(RDS, ['c'], 's/1', 'no'));
+    expect([...watchOf(old, RDS).names]).toEqual(['a', 'b']);
+    expect([...watchOf(run(later, sotw(RDS, [], 's/1', 'no'))[0], RDS).names]).toEqual(['a', 'b']);
+  });
+
+  test('is repeated at once with what no later response has contained', () => {
+    const [later] = run(opened, PUSH, evaluated(2, { [RDS]: 'a=2 b=1' }), SENT);
+    const [, effects] = run(later, sotw(RDS, ['a', 'b'], 's/1', 'no'));
+    expect(effects.map(({ kind }) => kind)).toEqual(['Nacked', 'Evaluate']);
+    const [, again] = run(later, sotw(RDS, ['a', 'b'], 's/1', 'no'), evaluated(3, { [RDS]: 'a=2 b=1' }));
+    expect(again).toMatchObject([{ kind: 'Respond', names: ['a', 'b'] }]);
+  });
+
+  test('of an unknown nonce is shown and nothing else', () => {
+    const [after, effects] = run(opened, sotw(RDS, ['a', 'b'], 'other/9', 'no'));
+    expect(watchOf(after, RDS)).toMatchObject({ lastError: 'no', unanswered: watchOf(opened, RDS).unanswered });
+    expect(effects).toMatchObject([{ kind: 'Nacked', sent: [], blamed: [] }]);
+  });
+
+  test('is forgotten in state of the world when the refused resource disappears', () => {
+    const [refused] = run(opened, sotw(RDS, ['a', 'b'], 's/1', 'no'));
+    expect([...watchOf(refused, RDS).nackedNames]).toEqual(['a', 'b']);
+    // What is left of the refused response may be accepted without it.
+    const [gone, effects] = run(refused, PUSH, evaluated(2, { [RDS]: 'b=1' }));
+    expect([...watchOf(gone, RDS).nackedNames]).toEqual(['b']);
+    expect(effects).toMatchObject([{ kind: 'Respond', names: ['b'] }]);
+  });
+
+  test('makes the rest due when the client stops watching one of its names', () => {
+    const [refused] = run(
+      openSession('delta', 's'),
+      delta(RDS, ['a', 'b']),
+      evaluated(1, { [RDS]: 'a=1 b=1' }),
+      SENT,
+      delta(RDS, [], 's/1', 'no'),
+    );
+    const [left] = run(refused, unsubscribe(RDS, ['a']));
+    expect([...watchOf(left, RDS).nackedNames]).toEqual(['b']);
+    expect(run(left, evaluated(2, { [RDS]: 'b=1' }))[1]).toMatchObject([{ kind: 'Respond', names: ['b'] }]);
+    // Of a name that was accepted nothing is doubtful.
+    const accepted = run(refused, delta(RDS, ['c']), evaluated(2, { [RDS]: 'a=1 b=1 c=1' }), SENT)[0];
+    const [without] = run(accepted, delta(RDS, [], 's/2'), unsubscribe(RDS, ['a']));
+    expect(watchOf(without, RDS).due.names.size).toBe(0);
+    expect(without.evaluating).toBe(false);
+  });
+});
+
+describe('an acceptance', () => {
+  test('settles the error of a type only if it answers the last response', () => {
+    const [two] = run(
+      openSession('sotw', 's'),
+      sotw(RDS, ['a']),
+      evaluated(1, { [RDS]: 'a=1' }),
+      SENT,
+      PUSH,
+      evaluated(2, { [RDS]: 'a=2' }),
+      SENT,
+    );
+    const [refused] = run(two, sotw(RDS, ['a'], 's/1', 'no'));
+    expect(syncState(watchOf(refused, RDS))).toBe('ERROR');
+    const [older, effects] = run(two, sotw(RDS, ['a'], 's/1'));
+    expect(watchOf(older, RDS)).toMatchObject({ nonceAcked: '', unanswered: [{ nonce: 's/2' }] });
+    expect(effects).toEqual([{ kind: 'Expired', typeUrl: RDS, nonce: 's/1' }]);
+    const [newest, acked] = run(refused, sotw(RDS, ['a'], 's/2'));
+    expect(watchOf(newest, RDS)).toMatchObject({ nonceAcked: 's/2', lastError: '', unanswered: [] });
+    expect(acked[0]).toEqual({ kind: 'Acked', typeUrl: RDS, nonce: 's/2' });
+  });
+
+  test('of one response leaves the refused names of others doubtful', () => {
+    const [session] = run(
+      openSession('delta', 's'),
+      delta(RDS, ['a', 'b']),
+      evaluated(1, { [RDS]: 'a=1 b=1' }),
+      SENT,
+      delta(RDS, [], 's/1', 'no'),
+      delta(RDS, ['c']),
+      evaluated(2, { [RDS]: 'a=1 b=1 c=1' }),
+      SENT,
+    );
+    // The second response repeats what was refused.
+    expect([...watchOf(session, RDS).unanswered[0]!.names].sort()).toEqual(['a', 'b', 'c']);
+    expect([...watchOf(run(session, delta(RDS, [], 's/2'))[0], RDS).nackedNames]).toEqual([]);
+    const odd: Session = {
+      ...session,
+      watches: session.watches.with(RDS, {
+        ...watchOf(session, RDS),
+        unanswered: [{ nonce: 's/2', names: new Set(['b']) }],
+      }),
+    };
+    expect([...watchOf(run(odd, delta(RDS, [], 's/2'))[0], RDS).nackedNames]).toEqual(['a']);
+  });
+
+  test('before any response means that nothing was sent', () => {
+    expect(syncState(watchOf(run(openSession('sotw', 's'), sotw(RDS, ['a']))[0], RDS))).toBe('NOT_SENT');
+  });
+});
+
+describe('responses without an answer', () => {
+  test('are merged, the two oldest under the newer nonce, past their limit', () => {
+    let all: readonly Unanswered[] = [];
+    for (let i = 0; i <= UNANSWERED_MAX; i++) all = withUnanswered(all, { nonce: `${i}`, names: new Set([`n${i}`]) });
+    expect(all).toHaveLength(UNANSWERED_MAX);
+    expect(all[0]).toEqual({ nonce: '1', names: new Set(['n0', 'n1']) });
+    expect(all.at(-1)).toEqual({ nonce: `${UNANSWERED_MAX}`, names: new Set([`n${UNANSWERED_MAX}`]) });
+  });
+});
+
+describe('a subscription', () => {
+  test('that changes while a view is under way drops the rest of it', () => {
+    const [asked] = run(openSession('delta', 's'), delta(CDS), delta(EDS, ['a']));
+    const [writing] = run(asked, evaluated(2, { [CDS]: 'a=1', [EDS]: 'a=1' }));
+    expect(writing.pendingTypes).toEqual([EDS]);
+    const [changed] = run(writing, unsubscribe(EDS, ['a']));
+    expect(changed).toMatchObject({ pendingTypes: [], evaluationDue: true, evaluating: false });
+    // With nothing under way, giving up a name asks for nothing.
+    const [idle] = run(openSession('delta', 's'), delta(EDS, ['a']), evaluated(1, { [EDS]: 'a=1' }), SENT);
+    const [left, effects] = run(idle, unsubscribe(EDS, ['a']));
+    expect(effects).toEqual([{ kind: 'Subscribed', typeUrl: EDS, subscribe: [], unsubscribe: ['a'], wildcard: false }]);
+    expect(left.evaluationDue).toBe(false);
+  });
+
+  test('is recorded with its names in order, and not again when it is repeated', () => {
+    const [, effects] = run(openSession('sotw', 's'), sotw(RDS, ['b', 'a']));
+    expect(effects[0]).toMatchObject({ kind: 'Subscribed', subscribe: ['a', 'b'], unsubscribe: [] });
+    const [session] = run(openSession('sotw', 's'), sotw(RDS, ['b', 'a']), evaluated(1, { [RDS]: 'a=1 b=1' }), SENT);
+    expect(run(session, sotw(RDS, ['d', 'c'], 's/1'))[1][1]).toMatchObject({
+      subscribe: ['c', 'd'],
+      unsubscribe: ['a', 'b'],
+    });
+    expect(run(session, sotw(RDS, ['a', 'b'], 's/1'))[1]).toEqual([{ kind: 'Acked', typeUrl: RDS, nonce: 's/1' }]);
+    expect(run(session, sotw(RDS, ['a', 'c'], 's/1'))[1][1]).toMatchObject({ subscribe: ['c'], unsubscribe: ['b'] });
+  });
+
+  test('of nothing that is not watched leaves no trace', () => {
+    const [session, effects] = run(openSession('sotw', 's'), sotw(EDS, [], 'old'));
+    expect(effects).toEqual([]);
+    expect(session.watches.has(EDS)).toBe(false);
+  });
+
+  test('by the versions that a reconnecting client holds does not record the star as a name', () => {
+    const initial = new Map([
+      ['*', ''],
+      ['a', '1'],
+    ]);
+    const [session] = run(openSession('delta', 's'), {
+      kind: 'Request',
+      request: { protocol: 'delta', typeUrl: EDS, subscribe: ['b', 'c'], unsubscribe: ['c'], initial, nonce: '' },
+    });
+    expect(watchOf(session, EDS)).toMatchObject({ names: new Set(['b', 'a']), wildcard: false, explicit: true });
+    expect([...watchOf(session, EDS).held]).toEqual([['a', '1']]);
+    expect(watchOf(session, EDS).due).toEqual({ answer: true, everything: false, names: new Set() });
+  });
+});
+
+describe('new clusters', () => {
+  const synced = (...listeners: readonly string[]): Session => {
+    const [session] = run(
+      openSession('delta', 's'),
+      delta(CDS),
+      evaluated(1, { [CDS]: 'a=1' }),
+      SENT,
+      delta(CDS, [], 's/1'),
+      ...listeners.map(type => delta(type, type === RDS ? ['r'] : [])),
+    );
+    return { ...session, evaluating: false, pendingTypes: [], view: undefined };
+  };
+
+  test.each([
+    ['listeners', [LDS], true],
+    ['routes', [RDS], true],
+    ['neither listeners nor routes', [], false],
+  ])('are waited for by a client that watches %s', (_, types, waits) => {
+    const before = synced(...types);
+    const sets = { [CDS]: 'a=1 b=1', [LDS]: 'l=1', [RDS]: 'r=1' };
+    const [after, effects] = run(before, PUSH, evaluated(before.evaluations + 1, sets));
+    expect(effects.some(({ kind }) => kind === 'AwaitCdsAck')).toBe(waits);
+    expect(after.awaitedCdsNonce === undefined).toBe(!waits);
+    if (!waits) return;
+    expect(run(after, SENT)[1]).toEqual([]);
+    expect(run(after, SENT, { kind: 'CdsWaitOver', nonce: after.awaitedCdsNonce ?? '' })[1]).toMatchObject([
+      { kind: 'Respond', typeUrl: types[0] },
+    ]);
+  });
+});
