@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { folders, heldBy } from './held-by.ts';
+import { folders, type HeldBy, heldBy } from './held-by.ts';
 import { instrument } from './instrument.ts';
 import { forgetSurvivors, type Results, readResults, summaryOf } from './results.ts';
 
@@ -61,8 +61,13 @@ export default {
 }
 
 /** Runs until the process ends by itself, or nothing has come for too long; true: it ended by itself. */
-async function trial(work: string, vitest: string, testsMax: number): Promise<boolean> {
-  const given = { PERIPLUS_MUTANTS: work, PERIPLUS_MUTANT_TESTS: `${testsMax}` };
+async function trial(work: string, vitest: string, { testsMax, without, goldens }: HeldBy): Promise<boolean> {
+  const given = {
+    PERIPLUS_MUTANTS: work,
+    PERIPLUS_MUTANT_TESTS: `${testsMax}`,
+    PERIPLUS_MUTANT_WITHOUT: without,
+    PERIPLUS_MUTANT_GOLDENS: goldens,
+  };
   const env = { ...process.env, ...given, PERIPLUS_RUNS: process.env.PERIPLUS_RUNS ?? RUNS };
   const args = ['--import', 'tsx', VITEST, 'run', '--config', vitest, '--reporter=dot'];
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env, detached: true });
@@ -103,7 +108,7 @@ async function main(): Promise<number> {
   const vitest = config(work, held.tests);
   for (let before = -1, done: Results = readResults(work); done.tried.size > before; done = readResults(work)) {
     before = done.tried.size;
-    if (await trial(work, vitest, held.testsMax)) break;
+    if (await trial(work, vitest, held)) break;
   }
   process.stdout.write(summaryOf(work));
   return 0;

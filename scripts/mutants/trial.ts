@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Collected, collected } from './collect.ts';
+import { collected as all, type Collected } from './collect.ts';
 import type { Mutant } from './instrument.ts';
 import { note, readResults } from './results.ts';
 import 'virtual:tests-of-the-folder';
@@ -26,6 +26,13 @@ const work = process.env.PERIPLUS_MUTANTS ?? '';
 const HITS_FACTOR = 100;
 const TEST_MS_MAX = 20_000;
 const testsMax = Number(process.env.PERIPLUS_MUTANT_TESTS);
+const without = process.env.PERIPLUS_MUTANT_WITHOUT ?? '';
+const goldens = new RegExp(process.env.PERIPLUS_MUTANT_GOLDENS ?? '');
+/** Titles of golden cases begin with a group's name. */
+const isGolden = (title: string): boolean => /^[a-z-]+\/[a-z-]+ /.test(title);
+const collected = all.filter(
+  ({ title }) => (without === '' || !title.includes(without)) && (!isGolden(title) || goldens.test(title)),
+);
 
 const shared = globalThis as unknown as { __stryker__?: Namespace };
 shared.__stryker__ ??= {};

@@ -11,7 +11,7 @@ import { canonicalJson } from '../../src/core/base/json.ts';
 import { Tracker } from '../../src/core/query/tracker.ts';
 import { collect } from '../../src/offline/collect.ts';
 import { foldFacts, proxyFacts } from '../../src/offline/generate.ts';
-import { type CaseProxy, listCases, readCase } from './layout.ts';
+import { type CaseProxy, listCases, proxiesOf, readCase } from './layout.ts';
 
 const root = join(import.meta.dirname, 'golden');
 const update = process.env.PERIPLUS_UPDATE_GOLDENS === '1';
@@ -40,14 +40,14 @@ function refusedIn(folder: string): readonly string[] {
 
 describe.each(listCases(root, []))('%s', name => {
   const folder = join(root, name);
-  const { facts, proxies } = readCase(folder);
+  const proxies = proxiesOf(folder);
   let folded: Folded | undefined;
 
   it.each(proxies.map(proxy => [proxy.name, proxy] as const))('%s', (proxyName, proxy) => {
     const expected = join(folder, 'expected', proxyName);
     const files = existsSync(expected) ? readdirSync(expected).filter(file => file.endsWith('.json')) : [];
     expect(files, `${expected} has expectations`).not.toEqual([]);
-    folded ??= foldFacts(facts);
+    folded ??= foldFacts(readCase(folder).facts);
     const generated = generate(folder, folded, proxy);
     for (const file of files) {
       const resources = generated[file.slice(0, -'.json'.length)];

@@ -43,7 +43,7 @@ export function readCase(folder: string): Case {
     if (cluster === undefined) continue;
     facts.push(...objectFacts(`file/${cluster}`, join(folder, file), readFileSync(join(folder, file))));
   }
-  return { facts, proxies: readProxies(join(folder, 'proxies.yaml')) };
+  return { facts, proxies: proxiesOf(folder) };
 }
 
 function engine(folder: string): Unrecorded {
@@ -53,7 +53,9 @@ function engine(folder: string): Unrecorded {
   return { source: 'runtime', kind: 'Engine', settings: settingsToJson({ ...defaultSettings, env }) };
 }
 
-function readProxies(file: string): readonly CaseProxy[] {
+/** The proxies of a case, without reading its objects. */
+export function proxiesOf(folder: string): readonly CaseProxy[] {
+  const file = join(folder, 'proxies.yaml');
   const { value } = singleDocument(file, readFileSync(file, 'utf8'));
   if (!Array.isArray(value)) throw new Error(`${file}: expected a list of proxies`);
   return value.map((entry, i): CaseProxy => {
