@@ -102,9 +102,12 @@ describe('inputs out of turn', () => {
 });
 
 describe('a refusal', () => {
-  const opened = run(openSession('sotw', 's'), sotw(RDS, ['a', 'b']), evaluated(1, { [RDS]: 'a=1 b=1' }), SENT)[0];
+  // A session of its own for each test: what the session remembers hangs on the identity of its values.
+  const fresh = (): Session =>
+    run(openSession('sotw', 's'), sotw(RDS, ['a', 'b']), evaluated(1, { [RDS]: 'a=1 b=1' }), SENT)[0];
 
   test('is told with the sorted names of its response, its message cut at the limit', () => {
+    const opened = fresh();
     const long = 'x'.repeat(NACK_MESSAGE_MAX + 1);
     const told = (message: string): unknown => run(opened, sotw(RDS, ['a', 'b'], 's/1', message))[1][0];
     expect(told('b: bad')).toEqual({
@@ -127,6 +130,7 @@ describe('a refusal', () => {
   });
 
   test('changes the subscription by its names if it answers the last response', () => {
+    const opened = fresh();
     const [after, effects] = run(opened, sotw(RDS, ['b', 'c'], 's/1', 'no'));
     expect([...watchOf(after, RDS).names]).toEqual(['b', 'c']);
     expect(effects).toMatchObject([
@@ -137,6 +141,7 @@ describe('a refusal', () => {
   });
 
   test('leaves the subscription as it is without names, or with those of an older response', () => {
+    const opened = fresh();
     expect([...watchOf(run(opened, sotw(RDS, [], 's/1', 'no'))[0], RDS).names]).toEqual(['a', 'b']);
     const [later] = run(opened, PUSH, evaluated(2, { [RDS]: 'a=2 b=1' }), SENT);
     const [old] = run(later, sotw(RDS, ['c'], 's/1', 'no'));
@@ -145,6 +150,7 @@ describe('a refusal', () => {
   });
 
   test('is repeated at once with what no later response has contained', () => {
+    const opened = fresh();
     const [later] = run(opened, PUSH, evaluated(2, { [RDS]: 'a=2 b=1' }), SENT);
     const [, effects] = run(later, sotw(RDS, ['a', 'b'], 's/1', 'no'));
     expect(effects.map(({ kind }) => kind)).toEqual(['Nacked', 'Evaluate']);
@@ -153,12 +159,14 @@ describe('a refusal', () => {
   });
 
   test('of an unknown nonce is shown and nothing else', () => {
+    const opened = fresh();
     const [after, effects] = run(opened, sotw(RDS, ['a', 'b'], 'other/9', 'no'));
     expect(watchOf(after, RDS)).toMatchObject({ lastError: 'no', unanswered: watchOf(opened, RDS).unanswered });
     expect(effects).toMatchObject([{ kind: 'Nacked', sent: [], blamed: [] }]);
   });
 
   test('is forgotten in state of the world when the refused resource disappears', () => {
+    const opened = fresh();
     const [refused] = run(opened, sotw(RDS, ['a', 'b'], 's/1', 'no'));
     expect([...watchOf(refused, RDS).nackedNames]).toEqual(['a', 'b']);
     // What is left of the refused response may be accepted without it.

@@ -70,13 +70,12 @@ describe('operations on names', () => {
 });
 
 describe('the merger of a list with present names', () => {
-  const now = versions('abcd');
-
   test('adds those that have a version, in order', () => {
-    expect(shown(mergePresent(now, list('bd'), set('xca')))).toBe('abcd');
+    expect(shown(mergePresent(versions('abcd'), list('bd'), set('xca')))).toBe('abcd');
   });
 
   test('keeps the list if no name comes to it', () => {
+    const now = versions('abcd');
     const names = list('ab');
     expect(mergePresent(now, names, set(''))).toBe(names);
     expect(mergePresent(now, names, set('xyz'))).toBe(names);
@@ -84,6 +83,7 @@ describe('the merger of a list with present names', () => {
   });
 
   test('is the names alone, as they are sorted once, if the list has none of its own', () => {
+    const now = versions('abcd');
     const asked = set('ca');
     expect(mergePresent(now, noList, asked)).toBe(sorted(asked));
     expect(mergePresent(now, list('a'), asked)).toBe(sorted(asked));
