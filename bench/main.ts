@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs, promisify } from 'node:util';
 import { clusterFigures } from './clusters.ts';
+import { explorerFigures } from './explorer.ts';
 import { appendFigures, foldFigures, restartFigures } from './folding.ts';
 import { gatewayApiFigures } from './gateway-api.ts';
 import { generationFigures, heapFigures } from './generation.ts';
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   history: historyFigures,
   growth: growthFigures,
   clusters: clusterFigures,
+  explorer: explorerFigures,
   'gateway-api': gatewayApiFigures,
   istiod: () => istiodFigures(values.case),
   'generate-100': () => generationFigures(100),

@@ -42,25 +42,31 @@ export function meshFacts(services: number): readonly Unrecorded[] {
   return facts;
 }
 
-/**
- * Changes as a rolling cluster makes them: mostly endpoints, sometimes pods, now and then configuration. A version of an object always differs
- * from the one before it.
- */
+/** The first `count` of `changes`. */
 export function churn(services: number, count: number): readonly Unrecorded[] {
+  const endless = changes(services);
+  return Array.from({ length: count }, () => endless.next().value);
+}
+
+/**
+ * Changes as a rolling cluster makes them, without end: mostly endpoints, sometimes pods, now and then configuration. A version of an object always
+ * differs from the one before it.
+ */
+export function* changes(services: number): Generator<Unrecorded, never> {
   const versions = new Map<string, number>();
   const next = (object: string): number => {
     const version = versions.get(object) ?? 0;
     versions.set(object, version + 1);
     return version;
   };
-  return Array.from({ length: count }, (_, i): Unrecorded => {
+  for (let i = 0; ; i++) {
     const at = (i * 7919) % services;
     const pod = i % ENDPOINTS_PER_SERVICE;
     const routed = at - (at % ROUTED);
-    if (i % 50 === 0) return update(virtualService(routed, 10 + (next(`route ${routed}`) % 80)));
-    if (i % 10 === 0) return update(podOf(at, pod, next(`pod ${at} ${pod}`) % 2 === 1));
-    return update(endpointSlice(at, 1 + (next(`slice ${at}`) % ENDPOINTS_PER_SERVICE)));
-  });
+    if (i % 50 === 0) yield update(virtualService(routed, 10 + (next(`route ${routed}`) % 80)));
+    else if (i % 10 === 0) yield update(podOf(at, pod, next(`pod ${at} ${pod}`) % 2 === 1));
+    else yield update(endpointSlice(at, 1 + (next(`slice ${at}`) % ENDPOINTS_PER_SERVICE)));
+  }
 }
 
 export function update(object: JsonObject): Unrecorded {

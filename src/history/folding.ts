@@ -19,7 +19,7 @@ export interface Way {
   /** A state is made at multiples of it, and given to `onState`. */
   readonly step: number;
   readonly onState: (state: State) => void;
-  readonly onProgress?: ((seq: number, to: number) => void) | undefined;
+  readonly onProgress?: ((seq: number) => void) | undefined;
 }
 
 /** The state at `to`. Rejects with a JournalFault. */
@@ -42,7 +42,7 @@ async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgre
       onState(state);
       restoring = new Restoring(state);
     }
-    onProgress?.(restoring.seq, to);
+    onProgress?.(restoring.seq);
   }
   return restoring.finish();
 }
@@ -54,7 +54,7 @@ async function oneByOne({ journal, from, to, rejected, step, onState, onProgress
       state = fold(state, event, rejected, false).state;
       if (state.seq % step === 0) onState(state);
     }
-    onProgress?.(state.seq, to);
+    onProgress?.(state.seq);
   }
   return state;
 }

@@ -20,11 +20,11 @@ export function callerClasses(
   tracker: Tracker,
   state: State,
   workloads: readonly Workload[],
-  onProgress: (done: number, of: number) => void = () => undefined,
+  onProgress: (done: number) => void = () => undefined,
 ): readonly CallerClass[] {
   const found = new Map<Holdings, Workload[]>();
   for (const [i, workload] of workloads.entries()) {
-    onProgress(i, workloads.length);
+    onProgress(i);
     const holdings = sendingOf(tracker, state, workload.proxies[0]!);
     const own = found.get(holdings);
     if (own === undefined) found.set(holdings, [workload]);

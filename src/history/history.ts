@@ -23,6 +23,8 @@ const SWEEP_POSITIONS = 8;
 const STATES_A_WAY = 8;
 /** … and none further apart than this. */
 export const STATE_EVENTS_MAX = 16_384;
+/** What `prepare` folds at once: some hundredths of a second. */
+const PREPARED_EVENTS = 1_024;
 /** Reading a fact of a snapshot takes as long as folding this many events. */
 const EVENTS_A_FACT = 4;
 
@@ -37,8 +39,8 @@ export interface HistoryOptions {
    * much as the way. Default: false.
    */
   readonly oneVisit?: boolean;
-  /** Called now and then while a position is folded to. */
-  readonly onProgress?: (seq: number, to: number) => void;
+  /** Called now and then while a position is folded to. `from`: the state that was there before. */
+  readonly onProgress?: (seq: number, to: number, from: number) => void;
 }
 
 export class History {
@@ -50,6 +52,8 @@ export class History {
   readonly #onProgress: HistoryOptions['onProgress'];
   readonly #cache: StateCache | undefined;
   #leavesStates: boolean;
+  /** How far `prepare` is. */
+  #prepared: State | undefined;
   readonly #recent = new Map<number, State>();
   #visits = 0;
   readonly #rejected = new Set<number>();
@@ -110,11 +114,27 @@ export class History {
       rejected: await this.#rejections(from.seq),
       step: this.#step(events),
       onState,
-      onProgress: this.#onProgress,
+      onProgress: seq => this.#onProgress?.(seq, to, from.seq),
     });
     this.#checkpoints.consider(state);
     if (events >= STATE_EVENTS_MAX) this.#cache?.offer(state);
     return state;
+  }
+
+  /**
+   * Folds the next stretch of the journal, from its beginning to its end, and leaves states behind, so that the way to
+   * any position is short afterwards. For idle time. False: there is no next stretch. Rejects as `at`.
+   */
+  async prepare(): Promise<boolean> {
+    const from = this.#prepared ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
+    const to = Math.min(this.head().seq, from.seq + PREPARED_EVENTS);
+    if (to <= from.seq) return false;
+    const onState = (state: State): void => this.#checkpoints.consider(state);
+    const rejected = await this.#rejections(from.seq);
+    const step = this.#checkpoints.spacing;
+    this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState });
+    onState(this.#prepared);
+    return to < this.head().seq;
   }
 
   /** Between the states that a way leaves: a multiple of the checkpoints' spacing. */

@@ -125,6 +125,31 @@ describe.runIf(program !== undefined)("the explorer's page", () => {
     expect(await explorer.closed()).toEqual([]);
   });
 
+  it('takes a file that is dropped, and an object that is edited in place', async () => {
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE, '#/what-if?at=112');
+    const { page } = explorer;
+    const file = await page.evaluateHandle(
+      `(() => { const dropped = new DataTransfer(); dropped.items.add(new File([${JSON.stringify(RULE)}], 'x.yaml')); return dropped; })()`,
+    );
+    await page.locator('.editor').dispatchEvent('drop', { dataTransfer: file });
+    await explorer.sees('of proxies change');
+    await explorer.sees('outbound|9080|v3|reviews.shop.svc.cluster.local');
+    await explorer.screenshot('what-if-dropped');
+    await explorer.goTo('#/object/DestinationRule/shop/reviews?at=112');
+    await page.getByRole('link', { name: 'change it, and see what differs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Objects as YAML' });
+    await editor.getByText('name: v2').first().dblclick();
+    await page.keyboard.type('v8');
+    await explorer.sees('503 for that share');
+    await explorer.screenshot('what-if-edited');
+    await page.getByRole('button', { name: 'Back to the original' }).click();
+    await explorer.sees('What differs for the proxies is shown here.');
+    await page.getByRole('checkbox', { name: 'delete DestinationRule/shop/reviews instead' }).check();
+    await explorer.sees('of proxies change');
+    await explorer.screenshot('what-if-deleted');
+    expect(await explorer.closed()).toEqual([]);
+  });
+
   it('lets keys reach everything that a pointer can choose, and prints every view whole', async () => {
     const explorer = await ExplorerPage.open(browser, outage.address, { width: 1440, scheme: 'dark' });
     const { page } = explorer;

@@ -147,6 +147,24 @@ describe.runIf(program !== undefined)('the explorer in a browser', () => {
       const newest = page.getByRole('option').filter({ hasText: 'Update' }).filter({ hasText: 'reviews' });
       await newest.first().waitFor();
       await explorer.screenshot('live-timeline');
+      // How the change reached both Envoys, as a chart.
+      await newest.first().click();
+      await page.getByRole('link', { name: 'How it reached them' }).click();
+      await explorer.sees(/^[12] of 2 connected proxies were sent something/);
+      await page.locator('figure .uplot canvas').waitFor();
+      await explorer.screenshot('live-convergence');
+      // What both Envoys refuse, in their words, on a list that was open before.
+      await explorer.goTo('#/push');
+      await writeFile(join(folder, 'bookinfo/config/refused.yaml'), REFUSED);
+      const refused = page.locator('.push-row').filter({ hasText: '✕' }).first();
+      await refused.waitFor();
+      await explorer.screenshot('live-refused-list');
+      await refused.click();
+      await explorer.sees(/MaxEjectionPercent/);
+      await explorer.screenshot('live-refused');
+      await page.getByRole('link', { name: 'Refused' }).first().click();
+      await explorer.sees('EnvoyFilter default/refused');
+      await explorer.screenshot('live-refusal');
       await page.getByRole('button', { name: 'Live' }).click();
       await page.getByRole('button', { name: 'Paused' }).waitFor();
       expect(await explorer.closed()).toEqual([]);
@@ -156,3 +174,14 @@ describe.runIf(program !== undefined)('the explorer in a browser', () => {
     }
   });
 });
+
+/** Envoy takes no more than 100 %. */
+const REFUSED = `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: refused, namespace: default}
+spec:
+  configPatches:
+    - applyTo: CLUSTER
+      match: {cluster: {service: reviews.default.svc.cluster.local}}
+      patch: {operation: MERGE, value: {outlier_detection: {max_ejection_percent: 500}}}
+`;

@@ -115,6 +115,22 @@ describe('history', () => {
     );
   });
 
+  test('has only a short way to any position once it is prepared, to the same states', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHistory(40), async events => {
+        const journal = await journalOf(events);
+        const history = new History(journal, { foldMax: 4, checkpoints: new Checkpoints(256, 4) });
+        while (await history.prepare());
+        expect(await visitAll(history, await everyState(journal))).toEqual([]);
+        // What is recorded later is prepared at the next call.
+        await journal.append(timers(20));
+        expect(await history.prepare()).toBe(false);
+        expect((await history.at(journal.head().seq - 3)).seq).toBe(journal.head().seq - 3);
+      }),
+      parameters(15),
+    );
+  });
+
   test('keeps few checkpoints, evenly spaced', () => {
     const checkpoints = new Checkpoints(8, 10);
     for (let seq = 1; seq <= 1_000; seq++) checkpoints.consider({ seq } as State);

@@ -3,6 +3,8 @@
 //
 // Limits: ANSWERS_MAX answers are kept, the ones used longest ago are dropped first.
 
+import { eventsOf } from './event-stream.ts';
+
 const ANSWERS_MAX = 300;
 const API = '/api/v1';
 
@@ -42,16 +44,20 @@ export function known<T>(url: string): T | undefined {
   return answer as T;
 }
 
-/** Rejects with an ApiFault, or with an AbortError if it is aborted. `isFinal`: the answer never changes. */
-export async function ask<T>(
-  url: string,
-  signal?: AbortSignal,
-  isFinal: (answer: T) => boolean = () => true,
-): Promise<T> {
+export interface AskOptions<T> {
+  readonly signal?: AbortSignal;
+  /** The answer never changes; default: every answer. */
+  readonly isFinal?: (answer: T) => boolean;
+  /** Called when the answer takes longer than a second, and then as it comes; `of` is 0 while the end is not known. */
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+/** Rejects with an ApiFault, or with an AbortError if it is aborted. */
+export async function ask<T>(url: string, options: AskOptions<T> = {}): Promise<T> {
   const before = known<T>(url);
   if (before !== undefined) return before;
-  const answer = await answerOf<T>(url, { signal: signal ?? null });
-  if (isFinal(answer)) {
+  const answer = await answerOf<T>(url, {}, options);
+  if (options.isFinal?.(answer) !== false) {
     kept.set(url, answer);
     const oldest = kept.keys().next();
     if (kept.size > ANSWERS_MAX && oldest.done !== true) kept.delete(oldest.value);
@@ -59,27 +65,41 @@ export async function ask<T>(
   return answer;
 }
 
-export async function send<T>(url: string, body: unknown, signal?: AbortSignal): Promise<T> {
+export async function send<T>(url: string, body: unknown, options: AskOptions<T> = {}): Promise<T> {
   const headers = { 'content-type': 'application/json' };
-  return answerOf<T>(url, { method: 'POST', headers, body: JSON.stringify(body), signal: signal ?? null });
+  return answerOf<T>(url, { method: 'POST', headers, body: JSON.stringify(body) }, options);
 }
 
-async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
+async function answerOf<T>(url: string, init: RequestInit, { signal, onProgress }: AskOptions<T>): Promise<T> {
   const headers = {
-    accept: 'application/json',
+    accept: onProgress === undefined ? 'application/json' : 'application/json, text/event-stream',
     'x-periplus-client': `${page}-${++questions}`,
     ...(init.headers as object),
   };
   let response: Response;
   try {
-    response = await fetch(url, { ...init, headers });
+    response = await fetch(url, { ...init, headers, signal: signal ?? null });
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
     throw new ApiFault(0, 'the server does not answer; is periplus still running?');
   }
+  if (response.headers.get('content-type') === 'text/event-stream') return streamed<T>(response, onProgress);
   if (response.ok) return (await response.json()) as T;
   throw new ApiFault(response.status, await faultOf(response));
 }
+
+/** An answer that took its time: `progress` events, then one of `answer` or `fault`. */
+async function streamed<T>(response: Response, onProgress: AskOptions<T>['onProgress']): Promise<T> {
+  for await (const { event, data } of eventsOf(response)) {
+    if (event === 'answer') return JSON.parse(data) as T;
+    const said = JSON.parse(data) as { readonly done: number; readonly of: number; readonly error?: string };
+    if (event === 'fault') throw new ApiFault(response.status, said.error ?? BROKEN);
+    onProgress?.(said.done, said.of);
+  }
+  throw new ApiFault(0, BROKEN);
+}
+
+const BROKEN = 'the server ended the connection before the answer came';
 
 async function faultOf(response: Response): Promise<string> {
   const text = await response.text();
@@ -117,7 +137,7 @@ export function follow<A>(url: string, { onProgress, onAnswer, onFault }: Progre
   // Without a message: the connection broke. A second try would ask the whole question again.
   source.onerror = () => {
     source.close();
-    onFault('the server ended the connection before the answer came');
+    onFault(BROKEN);
   };
   return () => source.close();
 }

@@ -54,7 +54,7 @@ export function useEventRows(filter: Query, from: number, to: number): EventRows
       const range = isNew ? { from, buckets: BUCKETS } : { from: own.to + 1, buckets: 1 };
       if (range.from > to) return;
       const url = urlOf('density', { ...filter, by: 'seq', ...range, to });
-      const { buckets, index } = await ask<Density>(url, controller.signal, () => false);
+      const { buckets, index } = await ask<Density>(url, { signal: controller.signal, isFinal: () => false });
       const found = segmentsOf(buckets);
       const segments = isNew ? found : [...own.segments, ...found];
       const version = isNew ? ++versions : own.version;

@@ -34,7 +34,7 @@ export function useOutages({ from, to }: Span): KnownOutages {
       setLooking(true);
       const url = urlOf('outages', { from, to, long: isLong ? 'true' : undefined });
       try {
-        setFound({ ...(await ask<Outages>(url, controller.signal)), askedAt: Date.now() });
+        setFound({ ...(await ask<Outages>(url, { signal: controller.signal })), askedAt: Date.now() });
       } catch {
         if (controller.signal.aborted) return;
         // No marks: asking again by hand (Find the cause) shows the fault.

@@ -2,6 +2,7 @@
 // that moving through time does not flicker; `stale` says so.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Progress } from '../../src/admin/explorer/api.ts';
 import { ApiFault, ask, known } from './api-client.ts';
 
 export interface Answered<T> {
@@ -9,6 +10,8 @@ export interface Answered<T> {
   readonly fault: string | undefined;
   /** `data` is the answer to an earlier question. */
   readonly stale: boolean;
+  /** Of a question that takes longer than a second. */
+  readonly progress?: Progress | undefined;
 }
 
 /** An answer that is not final is asked for again this long after it came. */
@@ -27,6 +30,7 @@ export function useAnswer<T>(
   isFinal: (data: T) => boolean = always,
 ): Answered<T> {
   const [state, setState] = useState<Held<T>>({ url: undefined, data: undefined, fault: undefined });
+  const [progress, setProgress] = useState<Progress>();
   const running = useRef<{ readonly url: string; readonly controller: AbortController }>(undefined);
   const wanted = useRef(url);
   wanted.current = url;
@@ -39,11 +43,16 @@ export function useAnswer<T>(
       const ended = (held: (before: Held<T>) => Held<T>): void => {
         if (controller.signal.aborted) return;
         running.current = undefined;
+        setProgress(undefined);
         setState(held);
         const next = wanted.current;
         if (next !== undefined && next !== asked) start(next);
       };
-      ask<T>(asked, controller.signal, isFinal).then(
+      setProgress(undefined);
+      const onProgress = (done: number, of: number): void => {
+        if (!controller.signal.aborted) setProgress({ done, of });
+      };
+      ask<T>(asked, { signal: controller.signal, isFinal, onProgress }).then(
         data => {
           ended(() => ({ url: asked, data, fault: undefined }));
           if (running.current === undefined && !controller.signal.aborted && !isFinal(data))
@@ -76,7 +85,7 @@ export function useAnswer<T>(
   if (state.url === url) return { data: state.data, fault: state.fault, stale: state.fault !== undefined };
   const now = known<T>(url);
   if (now !== undefined) return { data: now, fault: undefined, stale: false };
-  return { data: keepBefore ? state.data : undefined, fault: undefined, stale: true };
+  return { data: keepBefore ? state.data : undefined, fault: undefined, stale: true, progress };
 }
 
 function isSameButForMoment(one: string, other: string): boolean {

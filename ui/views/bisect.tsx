@@ -149,7 +149,8 @@ function Progress({ done, of, fault }: Searching<unknown>) {
   }
   return (
     <p class="empty" role="status">
-      <progress max={of ?? 1} value={done ?? 0} /> {done === undefined ? 'Starting …' : `${done} positions looked at`}
+      <progress aria-label="Progress" max={of || 1} value={done ?? 0} />{' '}
+      {done === undefined || of === 0 ? 'Starting …' : `${done} positions looked at`}
     </p>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Difference, ObjectView } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { ApiFault, send, urlOf } from '../client/api-client.ts';
-import { useAnswer } from '../client/use-answer.ts';
+import { type Answered, useAnswer } from '../client/use-answer.ts';
 import { counted } from '../model/time-text.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Classes, Warnings } from '../parts/change-classes.tsx';
@@ -169,20 +169,24 @@ interface AskedProps {
 
 function Asked({ yaml, deletions }: AskedProps) {
   const { at } = useApp();
-  const [state, setState] = useState<{ readonly data?: Difference; readonly fault?: string }>({});
+  const [state, setState] = useState<Partial<Answered<Difference>>>({});
   useEffect(() => {
     const controller = new AbortController();
-    send<Difference>(urlOf('what-if', { at }), { yaml, delete: deletions }, controller.signal).then(
+    const { signal } = controller;
+    const onProgress = (done: number, of: number): void => {
+      if (!signal.aborted) setState(before => ({ ...before, progress: { done, of } }));
+    };
+    send<Difference>(urlOf('what-if', { at }), { yaml, delete: deletions }, { signal, onProgress }).then(
       data => setState({ data }),
       (error: unknown) => {
-        if (controller.signal.aborted) return;
+        if (signal.aborted) return;
         setState({ fault: error instanceof ApiFault ? error.message : String(error) });
       },
     );
     return () => controller.abort();
   }, [yaml, deletions, at]);
   return (
-    <Answer of={{ data: state.data, fault: state.fault, stale: false }} what="Making the mesh with it">
+    <Answer of={{ data: undefined, fault: undefined, stale: false, ...state }} what="Making the mesh with it">
       {difference => <DifferencePanel difference={difference} />}
     </Answer>
   );

@@ -6,19 +6,17 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mount } from '../http.ts';
-import { Asker, type AskerSetup, type Question, type ThreadAnswer } from './asker.ts';
+import { answered, answeredWithProgress, SOON_MS } from './answering.ts';
+import { Asker, type AskerSetup } from './asker.ts';
 import { LiveTail } from './live-tail.ts';
-import { refuse, SAFE_HEADERS, STREAM_HEADERS } from './respond.ts';
+import { refuse, SAFE_HEADERS } from './respond.ts';
 import { StaticFiles } from './static.ts';
 
 /** Of a what-if. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** Bytes given to the socket at once. */
-const WRITE_BYTES = 256 * 1024;
 const CLIENT_CHARS_MAX = 64;
 const POSTED = '/what-if';
-/** They may say how far they are. */
-const searches: readonly string[] = ['/bisect', '/incident'];
+const STREAM_TYPE = 'text/event-stream';
 
 export interface Explorer extends Mount {
   close(): Promise<void>;
@@ -45,11 +43,12 @@ export function explorer(setup: AskerSetup, folder?: string): Explorer {
       const client = clientOf(request);
       const question = { path: asked, query: query.toString(), viewer, caller, client, body: '' };
       if (asked === '/live') return tail.serve(question, response);
-      if (searches.includes(asked) && request.headers.accept === 'text/event-stream')
-        return stream(asker, question, response);
       const body = method === 'POST' ? await bodyOf(request) : '';
       if (typeof body === 'object') return refuse(response, body.status, body.error);
-      return send(response, await asker.ask({ ...question, body }, abortOf(response)));
+      const ask = (onProgress?: (done: number, of: number) => void) =>
+        asker.ask({ ...question, body, ...(onProgress && { onProgress }) }, abortOf(response));
+      const delayMs = progressAfterMs(request);
+      return delayMs === undefined ? answered(response, await ask()) : answeredWithProgress(response, ask, delayMs);
     },
     close: async () => {
       tail.close();
@@ -69,6 +68,13 @@ function isForeign({ headers }: IncomingMessage): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   const { origin } = headers;
   return origin !== undefined && origin.replace(/^https?:\/\//, '') !== headers.host;
+}
+
+/** When a stream with progress begins; undefined: never, the asker takes JSON only. */
+function progressAfterMs({ headers }: IncomingMessage): number | undefined {
+  const accept = headers.accept ?? '';
+  if (!accept.includes(STREAM_TYPE)) return undefined;
+  return accept.trim() === STREAM_TYPE ? 0 : SOON_MS;
 }
 
 function clientOf({ headers, socket }: IncomingMessage): string {
@@ -95,31 +101,4 @@ async function bodyOf(request: IncomingMessage): Promise<string | { readonly sta
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
-}
-
-function send(response: ServerResponse, { status, body }: ThreadAnswer): Promise<void> {
-  const headers = { 'content-type': 'application/json', 'content-length': body.length, 'cache-control': 'no-store' };
-  response.writeHead(status, { ...SAFE_HEADERS, ...headers });
-  return new Promise(resolve => {
-    response.once('close', resolve);
-    const writeFrom = (at: number): void => {
-      if (at >= body.length) response.end();
-      else if (response.destroyed) resolve();
-      else if (response.write(body.subarray(at, at + WRITE_BYTES))) setImmediate(() => writeFrom(at + WRITE_BYTES));
-      else response.once('drain', () => writeFrom(at + WRITE_BYTES));
-    };
-    writeFrom(0);
-  });
-}
-
-async function stream(asker: Asker, question: Question, response: ServerResponse): Promise<void> {
-  response.writeHead(200, STREAM_HEADERS);
-  response.write(': asked\n\n');
-  const say = (event: string, data: string): void => {
-    if (!response.destroyed) response.write(`event: ${event}\ndata: ${data}\n\n`);
-  };
-  const onProgress = (done: number, of: number): void => say('progress', JSON.stringify({ done, of }));
-  const { status, body } = await asker.ask({ ...question, onProgress }, abortOf(response));
-  say(status === 200 ? 'answer' : 'fault', Buffer.from(body).toString('utf8'));
-  response.end();
 }

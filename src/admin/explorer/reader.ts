@@ -15,7 +15,7 @@ export interface Reader {
 
 export function openReader(journal: Journal, title: string): Reader {
   let progress: Asked['progress'] = () => undefined;
-  const history = new History(journal, { onProgress: (seq, to) => progress(seq, to) });
+  const history = new History(journal, { onProgress: (seq, to, from) => progress(seq - from, to - from) });
   return {
     history,
     title,

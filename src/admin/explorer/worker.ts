@@ -38,8 +38,24 @@ async function open(): Promise<Ask> {
     import('./state-questions.ts'),
   ]);
   const reader = openReader(journal, title);
-  const questions = setup.lane === 'state' ? stateQuestions : searchQuestions;
-  return question => run<Reader>(reader, questions, question, reader.during);
+  if (setup.lane === 'search') return question => run<Reader>(reader, searchQuestions, question, reader.during);
+  // Beside a control plane the memory for states all along a long journal is not taken, nor the processor.
+  let isPrepared = setup.mode === 'serve';
+  return async question => {
+    const answer = await run<Reader>(reader, stateQuestions, question, reader.during);
+    if (!isPrepared) void prepare(reader);
+    isPrepared = true;
+    return answer;
+  };
+}
+
+/** Between stretches questions are answered. */
+async function prepare({ history }: Reader): Promise<void> {
+  try {
+    while (await history.prepare()) await new Promise(resolve => setImmediate(resolve));
+  } catch {
+    // A question about such a position names the fault.
+  }
 }
 
 /** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */

@@ -1,0 +1,152 @@
+// The explorer's server over a million events of a mesh of 500 services: how soon the first view is answered, any
+// moment, the graph of the mesh, and how long the loop of the serving process is busy at a time while the views are
+// asked for at once. Milliseconds by the clock, the least of several: other programs only add to them; of the mesh CPU.
+// test/long/explorer-million.test.ts sees the same in a browser.
+
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { explorer } from '../src/admin/explorer/mount.ts';
+import { serveHttp } from '../src/admin/http.ts';
+import { writeLongJournal } from './long-journal.ts';
+import { cpuMsOf, type Figures, milliseconds } from './measure.ts';
+
+const EVENTS = 1_000_000;
+const SERVICES = 500;
+const FIRST_VIEWS = 5;
+/** Visits of moments that are far apart, after those that went before. */
+const MOMENTS = 40;
+/** A large odd number, to jump about. */
+const STRIDE = 619_511;
+/** The loop is looked at this often. */
+const TICK_MS = 2;
+const WAIT_MS = 500;
+/** What the page asks at first. */
+const FIRST_VIEW = ['info', 'density?by=time&buckets=400', 'density?by=seq&buckets=400', 'events?limit=200'];
+/** The views of the page, and the largest answers that there are. */
+const VIEWS = [
+  ...FIRST_VIEW,
+  'events?limit=1000',
+  'mesh',
+  'proxies',
+  'proxy?proxy=svc-0-0.team-0',
+  'proxy/raw?proxy=svc-0-0.team-0&type=CDS',
+  'objects',
+  'pushes',
+];
+/** A thread of its own: what reading the answers costs is none of the server's. Asks all at once. */
+const ASKER = `
+const { parentPort, workerData } = require('node:worker_threads');
+const ask = async question => {
+  const response = await fetch('http://127.0.0.1:' + workerData.port + '/api/v1/' + question);
+  const bytes = (await response.arrayBuffer()).byteLength;
+  if (response.status !== 200) throw new Error(question + ': ' + response.status);
+  return bytes;
+};
+Promise.all(workerData.questions.map(ask)).then(bytes => parentPort.postMessage(bytes));`;
+
+interface Served {
+  readonly ask: (path: string) => Promise<{ readonly index: { readonly complete: boolean } }>;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function explorerFigures(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
+  try {
+    const journal = join(folder, 'journal.db');
+    await writeLongJournal(journal, EVENTS, SERVICES);
+    const firstViews: number[] = [];
+    for (let i = 0; i < FIRST_VIEWS; i++) firstViews.push(await firstViewMs(journal));
+    const served = await serve(journal);
+    try {
+      while (!(await served.ask('info')).index.complete) await pause(WAIT_MS);
+      const first = await clockMs(() => served.ask(`proxies?at=${EVENTS}`));
+      const visits: number[] = [];
+      for (let i = 1; i <= MOMENTS; i++)
+        visits.push(await clockMs(() => served.ask(`proxies?at=${1 + ((i * STRIDE) % (EVENTS - 1))}`)));
+      visits.sort((a, b) => a - b);
+      const mesh = await cpuMsOf(() => served.ask('mesh'));
+      const again = await cpuMsOf(() => served.ask(`mesh?at=${EVENTS - 1}`));
+      const turn = await longestTurnMs(() => askedAtOnce(served.port, VIEWS));
+      return {
+        'explorer: first view of a million events': milliseconds(Math.min(...firstViews)),
+        'explorer: first moment of a million events': milliseconds(first),
+        'explorer: some moment of a million, median': milliseconds(visits[MOMENTS / 2]!),
+        'explorer: some moment of a million, longest': milliseconds(visits.at(-1)!),
+        'explorer: graph of 500 services, the first': milliseconds(mesh),
+        'explorer: graph of 500 services, an event before': milliseconds(again),
+        'explorer: longest turn of the serving loop, every view at once': milliseconds(turn),
+      };
+    } finally {
+      await served.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function serve(journal: string): Promise<Served> {
+  const onError = (message: string): void => void process.stderr.write(`${message}\n`);
+  const mount = explorer({ mode: 'file', journal, onError });
+  const server = await serveHttp({ host: '127.0.0.1', port: 0 }, new Map(), onError, { mount });
+  return {
+    port: server.port,
+    ask: async path => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/api/v1/${path}`);
+      if (response.status !== 200) throw new Error(`${path}: ${await response.text()}`);
+      return (await response.json()) as Awaited<ReturnType<Served['ask']>>;
+    },
+    close: async () => {
+      await server.close();
+      await mount.close();
+    },
+  };
+}
+
+/** From the start of a server on, with nothing known. */
+async function firstViewMs(journal: string): Promise<number> {
+  const served = await serve(journal);
+  try {
+    return await clockMs(() => Promise.all(FIRST_VIEW.map(path => served.ask(path))));
+  } finally {
+    await served.close();
+  }
+}
+
+async function askedAtOnce(port: number, questions: readonly string[]): Promise<void> {
+  const asker = new Worker(ASKER, { eval: true, workerData: { port, questions } });
+  await once(asker, 'message');
+  await asker.terminate();
+}
+
+async function clockMs(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+/** CPU time of this thread between two looks at the loop: the longest turn, and what else ran until the next look. */
+async function longestTurnMs(work: () => Promise<void>): Promise<number> {
+  let last = threadCpuMs();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = threadCpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, TICK_MS);
+  await work();
+  clearInterval(timer);
+  return longest;
+}
+
+/** Of this thread, as Linux counts it. */
+function threadCpuMs(): number {
+  return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms));
+}
