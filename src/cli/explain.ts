@@ -280,7 +280,8 @@ function showPush(push: PushExplanation): void {
 function showNack(nack: NackExplanation): void {
   const type = nack.typeUrl.slice(nack.typeUrl.lastIndexOf('.') + 1);
   print(`event ${nack.seq}, ${showTime(nack.time)}: ${nack.connection} refused ${type}`);
-  print(`  ${nack.message}`);
+  print(`  ${nack.reason}`);
+  if (nack.reason !== nack.message) print('  (the whole message: -o json)');
   if (nack.blamed.length > 0) print(`about ${listed(nack.blamed)}`);
   print('');
   if (nack.push === undefined) print('the journal has no response of that type to it');

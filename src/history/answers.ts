@@ -204,6 +204,8 @@ export interface NackExplanation {
   readonly connection: string;
   readonly typeUrl: string;
   readonly message: string;
+  /** The message without the resource that Envoy prints in it. */
+  readonly reason: string;
   /** Resources that the message names. */
   readonly blamed: readonly string[];
   /** The response that was refused; undefined: the journal has none. */

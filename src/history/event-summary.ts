@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import { managerOf } from './last-change.ts';
+import { refusalReason } from './refusal-reason.ts';
 
 const TEXT_MAX = 80;
 
@@ -31,10 +32,15 @@ export function eventSummary(body: JsonObject): string {
   if (isObject(body.origin)) return String(body.origin.file);
   const type = typeof body.typeUrl === 'string' ? rulesOf(body.typeUrl).short : undefined;
   if (Array.isArray(body.connections)) return receiptSummary(type ?? '', body.connections, body.stateSeq);
-  return [body.connection, type, body.digest, body.name, body.reason, body.message]
+  return [body.connection, type, body.digest, body.name, body.reason, messageOf(body)]
     .filter(part => typeof part === 'string')
     .map(part => part.slice(0, TEXT_MAX))
     .join(' ');
+}
+
+/** Of a refusal the reason: a line has no room for the resource that Envoy prints before it. */
+function messageOf({ message }: JsonObject): Json | undefined {
+  return typeof message === 'string' ? refusalReason(message) : undefined;
 }
 
 /** `EDS to 3 proxies, of the state at 112`; of one proxy its connection. */

@@ -11,6 +11,7 @@ import type { Guards } from './access/guards.ts';
 import type { GraphNode, GraphProblem } from './answers.ts';
 import { type Workload, workloadsOf } from './graph-workloads.ts';
 import { workloadOf } from './proxies.ts';
+import { refusalReason } from './refusal-reason.ts';
 
 /** What Envoy refused of what its proxy was sent last. */
 export interface Refusal {
@@ -169,7 +170,7 @@ function refusalsOf(workload: Workload): readonly Refusal[] {
   return workload.proxies.flatMap(({ nacks }) =>
     Object.entries(nacks).map(([url, { message }]) => ({
       workload,
-      problem: { kind: 'nack' as const, message: `${rulesOf(url).short} refused: ${message.trim()}` },
+      problem: { kind: 'nack' as const, message: `${rulesOf(url).short} refused: ${refusalReason(message)}` },
     })),
   );
 }

@@ -12,6 +12,7 @@ import { allConnectedDuring, type ConnectedProxy } from './connected-during.ts';
 import { eventSummary } from './event-summary.ts';
 import type { History } from './history.ts';
 import { proxiesAt } from './proxies.ts';
+import { refusalReason } from './refusal-reason.ts';
 import { baselineOf, symptomKey, symptomsAt } from './symptoms.ts';
 
 /** Positions looked at in the first round. */
@@ -157,7 +158,7 @@ async function nacksIn(
     const proxy = proxiesAt(await history.at(seq)).find(({ connection }) => connection === event.connection);
     const id = proxy?.facets.id ?? event.connection;
     if (proxy !== undefined && !ids.has(id)) continue;
-    found.set(seq, [{ kind: 'nack', what: event.message.trim(), proxies: [id], lasts: false }]);
+    found.set(seq, [{ kind: 'nack', what: refusalReason(event.message), proxies: [id], lasts: false }]);
   }
   return found;
 }

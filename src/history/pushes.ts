@@ -17,6 +17,7 @@ import { HistoryFault } from './history-fault.ts';
 import { jsonDiff } from './json-diff.ts';
 import { managerOf, objectOfEvent } from './last-change.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
+import { refusalReason } from './refusal-reason.ts';
 
 /** Resources of one response whose differences are looked into; the rest is named. */
 export const RESOURCES_COMPARED_MAX = 50;
@@ -53,6 +54,7 @@ export async function explainNack(history: History, seq: number | undefined, pro
     connection: nack.connection,
     typeUrl: nack.typeUrl,
     message: nack.message.trim(),
+    reason: refusalReason(nack.message),
     blamed: blamedNames(nack.message, names),
     ...(push === undefined ? {} : { push }),
   };

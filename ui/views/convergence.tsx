@@ -75,9 +75,9 @@ function Reached({ convergence: { event, proxies, curve } }: { readonly converge
                     ))}
                   </td>
                   <td class="danger break">
-                    {nacks.map(({ seq, type, message }) => (
+                    {nacks.map(({ seq, type, reason }) => (
                       <div key={seq}>
-                        {type}: {message}
+                        <a href={href('push', `nack/${seq}`)}>{type}</a>: {reason}
                       </div>
                     ))}
                   </td>

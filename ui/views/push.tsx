@@ -144,8 +144,8 @@ function OnePush({ seq }: { readonly seq: number }) {
             <dt>To</dt>
             <dd class="mono">{push.connections.join(', ')}</dd>
           </dl>
-          {push.nacks.map(({ seq: nack, connection, message }) => (
-            <Refusal key={nack} seq={nack} connection={connection} message={message} />
+          {push.nacks.map(({ seq: nack, ...refusal }) => (
+            <Refusal key={nack} seq={nack} {...refusal} />
           ))}
           <Causes push={push} />
           <section class="panel">
@@ -223,15 +223,31 @@ interface RefusalProps {
   readonly seq: number;
   readonly connection: string;
   readonly message: string;
+  readonly reason: string;
 }
 
-export function Refusal({ seq, connection, message }: RefusalProps) {
+function Refusal({ seq, connection, message, reason }: RefusalProps) {
   const { href } = useGoing();
   return (
     <div class="note danger">
       <a href={href('push', `nack/${seq}`)}>Refused</a> by <span class="mono">{connection}</span>
-      <pre class="wrap">{message}</pre>
+      <EnvoysWords message={message} reason={reason} />
     </div>
+  );
+}
+
+/** The reason first: it may stand at the end of a resource that Envoy prints. */
+function EnvoysWords({ message, reason }: Pick<RefusalProps, 'message' | 'reason'>) {
+  return (
+    <>
+      <pre class="wrap">{reason}</pre>
+      {reason !== message && (
+        <details>
+          <summary>The whole message</summary>
+          <pre class="wrap">{message}</pre>
+        </details>
+      )}
+    </>
   );
 }
 
@@ -240,7 +256,7 @@ function OneNack({ seq }: { readonly seq: number }) {
   const answer = useAnswer<Nack>(urlOf('nack', { seq }), false);
   return (
     <Answer of={answer} what="Looking for the push that was refused">
-      {({ connection, typeUrl, message, blamed, time, push }) => (
+      {({ connection, typeUrl, message, reason, blamed, time, push }) => (
         <>
           <h1>
             Refusal of {shortType(typeUrl)} <span class="muted">#{seq}</span>
@@ -248,7 +264,9 @@ function OneNack({ seq }: { readonly seq: number }) {
           <p class="muted">
             {fullTime(time)}, by <span class="mono">{connection}</span>, in Envoy's words:
           </p>
-          <pre class="wrap note danger">{message}</pre>
+          <div class="note danger">
+            <EnvoysWords message={message} reason={reason} />
+          </div>
           {blamed.length > 0 && (
             <p>
               It names <span class="mono break">{blamed.join(', ')}</span>.

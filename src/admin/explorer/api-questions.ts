@@ -187,7 +187,12 @@ export interface Convergence {
     readonly connection: string;
     /** Of each type the first receipt after it. */
     readonly sent: readonly { readonly type: string; readonly seq: number; readonly afterMs: number }[];
-    readonly nacks: readonly { readonly type: string; readonly seq: number; readonly message: string }[];
+    readonly nacks: readonly {
+      readonly type: string;
+      readonly seq: number;
+      readonly message: string;
+      readonly reason: string;
+    }[];
   }[];
   /** How many of the proxies that were sent something had been sent their last type by then. */
   readonly curve: readonly { readonly afterMs: number; readonly proxies: number }[];

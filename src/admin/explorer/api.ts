@@ -198,7 +198,13 @@ export interface PushRow {
   /** Resources that the client holds of the type after it. */
   readonly resources: number;
   /** Refusals of the type by these connections before their next response of it. */
-  readonly nacks: readonly { readonly seq: number; readonly connection: string; readonly message: string }[];
+  readonly nacks: readonly {
+    readonly seq: number;
+    readonly connection: string;
+    readonly message: string;
+    /** The message without the resource that Envoy prints in it. */
+    readonly reason: string;
+  }[];
 }
 
 // --- proxies ---------------------------------------------------------------------------------------------------------

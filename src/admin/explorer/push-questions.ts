@@ -3,6 +3,7 @@
 
 import type { ProxyNacked, PushReceipt } from '../../core/event.ts';
 import { explainNack, explainPush } from '../../history/pushes.ts';
+import { refusalReason } from '../../history/refusal-reason.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { rulesOf } from '../../xds/session/types.ts';
 import type { PushRow } from './api.ts';
@@ -94,7 +95,10 @@ async function rowsOf(journal: Journal, receipts: readonly Receipt[]): Promise<r
   for (const { seq, connection, typeUrl, message } of refusals) {
     const of = later.findLast(one => one.seq < seq && one.typeUrl === typeUrl && one.connections.includes(connection));
     if (of === undefined) continue;
-    nacks.set(of.seq, [...(nacks.get(of.seq) ?? []), { seq, connection, message: message.trim() }]);
+    nacks.set(of.seq, [
+      ...(nacks.get(of.seq) ?? []),
+      { seq, connection, message: message.trim(), reason: refusalReason(message) },
+    ]);
   }
   return receipts.map(({ seq, time, typeUrl, connections, stateSeq, count }) => ({
     seq,
@@ -140,7 +144,12 @@ async function convergence({ history }: Reader, asked: Asked): Promise<Convergen
     }
     const nacks = refusals
       .filter(one => one.connection === connection)
-      .map(one => ({ type: rulesOf(one.typeUrl).short, seq: one.seq, message: one.message.trim() }));
+      .map(({ typeUrl, seq: at, message }) => ({
+        type: rulesOf(typeUrl).short,
+        seq: at,
+        message: message.trim(),
+        reason: refusalReason(message),
+      }));
     return { proxy: facets.id, connection, sent: [...sent.values()], nacks };
   });
   const ends = proxies

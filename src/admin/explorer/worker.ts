@@ -12,9 +12,12 @@ import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
+const QUIET_MS = 100;
+const UNQUIET_MS_MAX = 1_000;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
+let lastAsked = performance.now();
 type Ask = (question: ThreadQuestion) => Promise<unknown>;
 
 async function open(): Promise<Ask> {
@@ -52,17 +55,27 @@ async function open(): Promise<Ask> {
 /** Between stretches questions are answered. */
 async function prepare({ history }: Reader): Promise<void> {
   try {
-    while (await history.prepare()) await new Promise(resolve => setImmediate(resolve));
+    await quiet();
+    while (await history.prepare()) await quiet();
   } catch {
     // A question about such a position names the fault.
   }
 }
 
+/** A reader's questions come in groups: work for later waits until there was none for QUIET_MS, but not for ever. */
+async function quiet(): Promise<void> {
+  const last = performance.now() + UNQUIET_MS_MAX;
+  do await new Promise(resolve => setTimeout(resolve, Math.max(0, lastAsked + QUIET_MS - performance.now())));
+  while (performance.now() < Math.min(last, lastAsked + QUIET_MS));
+}
+
 /** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
 async function deepen(index: EventIndex, verdicts: Verdicts): Promise<void> {
   try {
-    for (const part of [index, verdicts])
-      while (await part.deepen()) await new Promise(resolve => setImmediate(resolve));
+    for (const part of [index, verdicts]) {
+      await quiet();
+      while (await part.deepen()) await quiet();
+    }
   } catch {
     // The index ends where the journal cannot be read.
   }
@@ -101,6 +114,7 @@ const opened = open();
 opened.catch(() => undefined);
 
 port.on('message', (question: ThreadQuestion) => {
+  if (question.path !== '/live') lastAsked = performance.now();
   opened
     .then(ask => ask(question))
     .then(answer => send(question.id, 200, answer))

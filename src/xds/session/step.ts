@@ -145,6 +145,13 @@ function subscriptionFact(
   return { kind: 'Subscribed', typeUrl, subscribe, unsubscribe, wildcard };
 }
 
+/** Both ends are kept: Envoy names the resource at the beginning or prints it, and then says the reason at the end. */
+function shortened(error: string): string {
+  if (error.length <= NACK_MESSAGE_MAX) return error;
+  const half = NACK_MESSAGE_MAX / 2;
+  return `${error.slice(0, half)}\n…\n${error.slice(-half)}`;
+}
+
 /**
  * A NACK of an unwatched type is ignored. Unlike Istio (ShouldRespond returns early), the names in a state-of-the-world
  * NACK change the subscription: the request that first named them may have had an expired nonce, and the client does
@@ -153,7 +160,7 @@ function subscriptionFact(
 function onNack(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
   if (watch === undefined) return [session, []];
   const { typeUrl, nonce } = request;
-  const message = error.length > NACK_MESSAGE_MAX ? `${error.slice(0, NACK_MESSAGE_MAX)}…` : error;
+  const message = shortened(error);
   const [after, sent] = recordNack(session.protocol, watch, nonce, message);
   const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
   const evaluationDue = session.evaluationDue || after.due.names.size > 0;
