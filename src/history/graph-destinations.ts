@@ -3,7 +3,7 @@
 // distinct destinations and not its pairs of caller and destination.
 
 import { transportOf } from '../oracle/transport.ts';
-import { watchedNames } from '../xds/generate/common/watched-names.ts';
+import { endpointsOf } from '../xds/generate/common/watched-names.ts';
 import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
 import { CDS, EDS } from '../xds/session/types.ts';
 import type { SendProblem, Split, Transport } from './answers.ts';
@@ -87,7 +87,7 @@ function transportTo(cluster: Cluster, assignment: ClusterLoadAssignment | undef
 }
 
 function assignmentOf(holdings: Holdings, cluster: Cluster): ClusterLoadAssignment | undefined {
-  const [service] = watchedNames(cluster).endpoints;
+  const [service] = endpointsOf(cluster);
   if (service === undefined) return cluster.loadAssignment;
   return holdings.get(EDS)?.get(service)?.message as ClusterLoadAssignment | undefined;
 }

@@ -92,10 +92,13 @@ class Graph {
   readonly #access: GraphAccess;
   readonly #destinations: GraphDestinations;
   readonly #problems: GraphProblems;
-  readonly #edges = new Map<string, Draft>();
+  /** From → to. */
+  readonly #edges = { calls: new Map<string, Map<string, Draft>>(), backs: new Map<string, Map<string, Draft>>() };
   readonly #reach = new Map<string, Reach>();
   /** Lines from services to workloads behind them. */
-  readonly #backing = new Set<string>();
+  readonly #backing = new Map<string, Set<string>>();
+  /** Node → what it is shown as. */
+  readonly #shownAs = new Map<string, string>();
 
   constructor(nodes: GraphNodes, guards: Guards, state: State, folded: ReadonlySet<string>) {
     this.#nodes = nodes;
@@ -122,8 +125,9 @@ class Graph {
       const isFirst = !counted.has(to);
       counted.add(to);
       const isGuarded = this.#access.isGuarded(backers);
+      const toShown = this.#shown(to);
       for (const [from, group] of groups) {
-        const edge = this.#edge(from, this.#shown(to), target.isRouted ? 'routes' : 'visible');
+        const edge = this.#edge(from, toShown, target.isRouted ? 'routes' : 'visible');
         if (isFirst) edge.count += group.length;
         addTarget(edge, target, destination);
         this.#addAccess(edge, target, destination, group, isGuarded);
@@ -154,9 +158,9 @@ class Graph {
   }
 
   #back(service: string, workload: string): void {
-    const key = `${service} ${workload}`;
-    if (this.#backing.has(key)) return;
-    this.#backing.add(key);
+    const backed = known(this.#backing, service, () => new Set());
+    if (backed.has(workload)) return;
+    backed.add(workload);
     this.#edge(this.#shown(service), this.#shown(workload), 'backs').count++;
   }
 
@@ -193,11 +197,11 @@ class Graph {
 
   /** Between nodes as they are shown. An edge that an object makes is one, whatever else it stands for. */
   #edge(from: string, to: string, kind: GraphEdge['kind']): Draft {
-    const key = `${from} ${to} ${kind === 'backs' ? kind : ''}`;
-    const known = this.#edges.get(key);
-    if (known !== undefined) {
-      if (kind === 'routes') known.kind = kind;
-      return known;
+    const edges = known(this.#edges[kind === 'backs' ? 'backs' : 'calls'], from, () => new Map<string, Draft>());
+    const before = edges.get(to);
+    if (before !== undefined) {
+      if (kind === 'routes') before.kind = kind;
+      return before;
     }
     const edge: Draft = {
       from,
@@ -211,14 +215,15 @@ class Graph {
       access: new Set(),
       problems: new Map(),
     };
-    this.#edges.set(key, edge);
+    edges.set(to, edge);
     return edge;
   }
 
-  readonly #shown = (id: string): string => {
-    const namespace = this.#nodes.namespaceOf(id);
-    return namespace !== '' && this.#folded.has(namespace) ? `namespace/${namespace}` : id;
-  };
+  readonly #shown = (id: string): string =>
+    known(this.#shownAs, id, () => {
+      const namespace = this.#nodes.namespaceOf(id);
+      return namespace !== '' && this.#folded.has(namespace) ? `namespace/${namespace}` : id;
+    });
 
   result(): MeshGraph {
     const rank = { routes: 0, backs: 1, visible: 2 } as const;
@@ -233,7 +238,8 @@ class Graph {
       missingMax,
     );
     const isShown = new Set(nodes.map(({ id }) => id));
-    const drafts = [...this.#edges.values()]
+    const drafts = [this.#edges.calls, this.#edges.backs]
+      .flatMap(edges => [...edges.values()].flatMap(of => [...of.values()]))
       // What a folded namespace does within itself is in the node.
       .filter(({ from, to }) => from !== to)
       .sort((a, b) => b.problems.size - a.problems.size || rank[a.kind] - rank[b.kind]);
@@ -250,10 +256,22 @@ class Graph {
   }
 }
 
+function known<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let found = map.get(key);
+  if (found === undefined) {
+    found = make();
+    map.set(key, found);
+  }
+  return found;
+}
+
 function addTarget(edge: Draft, { host, share }: Target, { split, problems, transport }: Destination): void {
   if (edge.hosts.size < HOSTS_OF_EDGE_MAX) edge.hosts.add(host);
   edge.share = Math.max(edge.share, share);
-  edge.splits.set(split.cluster, { ...split, share });
+  const before = edge.splits.get(split.cluster);
+  if (before?.share !== share || before.endpoints !== split.endpoints) {
+    edge.splits.set(split.cluster, { ...split, share });
+  }
   edge.transports.add(transport);
   for (const problem of problems) edge.problems.set(problem.message, problem);
 }

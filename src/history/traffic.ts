@@ -2,7 +2,7 @@
 // holds for any generator.
 
 import { isObject } from '../core/base/json.ts';
-import { watchedNames } from '../xds/generate/common/watched-names.ts';
+import { endpointsOf } from '../xds/generate/common/watched-names.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { SendProblem, Split } from './answers.ts';
 import type { Holdings } from './holdings.ts';
@@ -42,7 +42,7 @@ export function withoutEndpoints(holdings: Holdings): readonly Sends[] {
 /** Endpoints of a cluster that finds them by EDS; undefined: it finds them otherwise, or is not there. */
 export function endpointCount(holdings: Holdings, cluster: string): number | undefined {
   const message = holdings.get(CDS)?.get(cluster)?.message;
-  const [assignment] = message === undefined ? [] : watchedNames(message).endpoints;
+  const [assignment] = message === undefined ? [] : endpointsOf(message);
   if (assignment === undefined) return undefined;
   return endpointsIn(holdings.get(EDS)?.get(assignment)?.message);
 }

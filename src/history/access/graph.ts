@@ -30,8 +30,14 @@ export function graphAccess(state: State, nodes: GraphNodes, guards: Guards): Gr
   const answers = new Map<string, Access>();
   const conditional = namespacesWithConditions(state);
   let asked = 0;
+  // Inbound listeners are made for the question, so it is not asked where nothing makes a policy.
+  const hasPolicies = state.objects.AuthorizationPolicy.size > 0 || state.objects.EnvoyFilter.size > 0;
   const guarded = (backers: readonly string[]): readonly Workload[] =>
-    backers.flatMap(id => nodes.workload(id) ?? []).filter(workload => guards.of(workload).isGuarded);
+    hasPolicies
+      ? backers.flatMap(id => nodes.workload(id) ?? []).filter(workload => guards.of(workload).isGuarded)
+      : [];
+  /** Callers of a destination share its list. */
+  const known = new WeakMap<readonly string[], boolean>();
   const ofWorkload = (identity: string | undefined, workload: Workload): Access => {
     const { gate, text } = guards.of(workload);
     const key = `${identity} ${text}`;
@@ -46,7 +52,14 @@ export function graphAccess(state: State, nodes: GraphNodes, guards: Guards): Gr
     return answer;
   };
   return {
-    isGuarded: backers => guarded(backers).length > 0,
+    isGuarded: backers => {
+      let is = known.get(backers);
+      if (is === undefined) {
+        is = guarded(backers).length > 0;
+        known.set(backers, is);
+      }
+      return is;
+    },
     ask: (caller, backers) => {
       const identity = callerIdentity(state, caller);
       const found = new Set(guarded(backers).map(workload => ofWorkload(identity, workload)));

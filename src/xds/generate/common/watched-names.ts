@@ -63,7 +63,8 @@ export function extensionNames(listeners: readonly Listener[]): readonly string[
   return sorted(listeners.flatMap(listener => watchedNames(listener).extensions));
 }
 
-function endpointsOf({ type, name, edsClusterConfig }: Cluster): readonly string[] {
+/** The name for EDS, if the cluster has its endpoints from there: as watchedNames, without a walk. */
+export function endpointsOf({ type, name, edsClusterConfig }: Cluster): readonly string[] {
   return type === Cluster_DiscoveryType.EDS ? [edsClusterConfig?.serviceName || (name ?? '')] : [];
 }
 
