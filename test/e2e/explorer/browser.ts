@@ -12,7 +12,7 @@ import { CONTRAST_SCRIPT, OVERFLOW_SCRIPT } from './page-checks.ts';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
 /** The machine may be busy: only what hangs fails. */
-const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 150_000;
 /** Kept after the run, for people to look at. */
 export const SCREENSHOTS = process.env.PERIPLUS_SCREENSHOTS ?? join(tmpdir(), 'periplus-explorer');
 
