@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { blamedNames } from '../../../../src/xds/session/blame.ts';
 import {
+  NACK_MESSAGE_MAX,
   noVersions,
   openSession,
   type Session,
@@ -123,6 +124,26 @@ describe('step', () => {
     expect(run(waiting, delta(CDS, ['b'], 's/1'))[0].awaitedCdsNonce).toBeUndefined();
     expect(run(waiting, delta(CDS, ['b'], 's/0'))[0].awaitedCdsNonce).toBe('s/1');
     expect(run(waiting, delta(LDS, ['b'], ''))[0].awaitedCdsNonce).toBe('s/1');
+  });
+
+  test('keeps both ends of a long refusal: the resource that it names or prints, and the reason', () => {
+    const error = `cluster a:${' printed'.repeat(NACK_MESSAGE_MAX)}: value must be less than 100`;
+    const nack: SessionInput = {
+      kind: 'Request',
+      request: {
+        protocol: 'delta',
+        typeUrl: CDS,
+        subscribe: [],
+        unsubscribe: [],
+        initial: new Map(),
+        nonce: 's/1',
+        error,
+      },
+    };
+    const [, effects] = run(openSession('delta', 's'), delta(CDS), evaluated(1, CDS, '1'), { kind: 'Sent' }, nack);
+    const [{ message }] = effects as readonly [Extract<SessionEffect, { kind: 'Nacked' }>];
+    expect(message).toMatch(/^cluster a: printed[\s\S]+\n…\n[\s\S]+ printed: value must be less than 100$/);
+    expect(message.length).toBeLessThan(NACK_MESSAGE_MAX + 10);
   });
 
   test('keeps what an ACK of a later response accepted when a NACK of an earlier one comes late', () => {
