@@ -1,7 +1,6 @@
 // The explorer over a million events of a mesh of 500 services, in a real Chromium: the first view is there while the
-// index is still built, the ends and the middle of the journal open, and every moment is reached. Prints how long each
-// took, by the clock of the page, and keeps screenshots; bench/explorer.ts measures the server alone. Needs dist/
-// (`npm run build`).
+// index is still built, every moment is reached, the mesh is drawn. Prints what each costs and keeps screenshots;
+// bench/explorer.ts measures the server alone. Needs dist/ (`npm run build`).
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +11,7 @@ import { writeLongJournal } from '../../bench/long-journal.ts';
 import { chromiumOrSkip, ExplorerPage, type Looks, launch } from '../e2e/explorer/browser.ts';
 import { ServedExplorer } from '../e2e/explorer/served-explorer.ts';
 import { until } from '../e2e/kube/until.ts';
+import { type Cost, CostMeter, printCosts } from './explorer-cost.ts';
 
 const EVENTS = Number(process.env.PERIPLUS_EVENTS ?? 1_000_000);
 const SERVICES = 500;
@@ -23,15 +23,6 @@ const LOOKS: readonly Looks[] = [
   { width: 1440, scheme: 'light' },
   { width: 390, scheme: 'dark' },
 ];
-/** Counts from the beginning of the navigation to the first frame with rows and bars. */
-const FIRST_VIEW = `(() => {
-  const look = () => {
-    const rows = document.querySelector('.event-row .seq')?.textContent;
-    if (rows && document.querySelector('.strip canvas')) window.firstViewMs = performance.now();
-    else requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-})()`;
 const program = await chromiumOrSkip('the test of the explorer on a million events');
 
 describe.runIf(program !== undefined)(`the explorer over ${EVENTS} events`, () => {
@@ -52,12 +43,16 @@ describe.runIf(program !== undefined)(`the explorer over ${EVENTS} events`, () =
   });
 
   it.each(LOOKS)('shows its first view while the index is built, on $width pixels', async looks => {
-    const explorer = await ExplorerPage.open(browser, served.address, looks, '', FIRST_VIEW);
+    const explorer = await ExplorerPage.open(browser, 'about:blank', looks);
     const { page } = explorer;
-    // The page's policy lets no text be run that is polled for in it.
-    const firstViewMs = (): Promise<number> => page.evaluate<number>('window.firstViewMs ?? 0');
-    await until('the first view', async () => (await firstViewMs()) > 0);
-    print(`first view on ${looks.width} pixels`, [await firstViewMs()]);
+    const meter = await CostMeter.of(page, served.pid);
+    const rows = page.locator('.event-row .seq').first();
+    const first = await meter.costOf(async () => {
+      await page.goto(served.address);
+      await rows.waitFor();
+      await page.locator('.strip canvas').first().waitFor();
+    });
+    printCosts(`first view on ${looks.width} pixels`, [first]);
     await explorer.screenshot('million-first');
     await until('the whole index', () => isIndexed(served.address), INDEXED_MS_MAX);
     await explorer.sees(`${EVENTS.toLocaleString('en')} events`);
@@ -69,12 +64,13 @@ describe.runIf(program !== undefined)(`the explorer over ${EVENTS} events`, () =
 
   it.each(['timeline', 'proxy', 'object'])('reaches any moment in the view %s', async view => {
     const explorer = await ExplorerPage.open(browser, served.address, LOOKS[0]!, `#/${view}`);
-    const taken: number[] = [];
+    const meter = await CostMeter.of(explorer.page, served.pid);
+    const costs: Cost[] = [];
     for (let i = 1; i <= MOMENTS; i++) {
       const at = 1 + ((i * STRIDE) % (EVENTS - 1));
-      taken.push(await momentMs(explorer.page, view, at));
+      costs.push(await meter.costOf(() => reached(explorer.page, view, at)));
     }
-    print(`a moment in the view ${view}`, taken);
+    printCosts(`a moment in the view ${view}`, costs);
     await explorer.screenshot(`million-${view}-moment`);
     expect(await explorer.closed()).toEqual([]);
   });
@@ -82,10 +78,12 @@ describe.runIf(program !== undefined)(`the explorer over ${EVENTS} events`, () =
   it.each(LOOKS)('draws the mesh and says how far it is, on $width pixels', async looks => {
     const at = Math.floor(EVENTS / 3) + looks.width;
     const explorer = await ExplorerPage.open(browser, served.address, looks);
-    const start = performance.now();
-    await explorer.goTo(`#/mesh?at=${at}`);
-    await explorer.page.locator('.mesh-drawing .node').first().waitFor();
-    print(`the mesh on ${looks.width} pixels`, [performance.now() - start]);
+    const meter = await CostMeter.of(explorer.page, served.pid);
+    const cost = await meter.costOf(async () => {
+      await explorer.goTo(`#/mesh?at=${at}`);
+      await explorer.page.locator('.mesh-drawing .node').first().waitFor();
+    });
+    printCosts(`the mesh on ${looks.width} pixels`, [cost]);
     await explorer.screenshot('million-mesh');
     expect(await explorer.faultsOfLooks()).toEqual([]);
     expect(await explorer.closed()).toEqual([]);
@@ -97,10 +95,9 @@ async function isIndexed(address: string): Promise<boolean> {
   return ((await info.json()) as { readonly index: { readonly complete: boolean } }).index.complete;
 }
 
-/** From the change of the address until the view shows the moment. */
-function momentMs(page: Page, view: string, at: number): Promise<number> {
-  return page.evaluate<number>(`new Promise(resolve => {
-    const start = performance.now();
+/** Changes the address; resolves when the view shows the moment. */
+function reached(page: Page, view: string, at: number): Promise<void> {
+  return page.evaluate<void>(`new Promise(resolve => {
     location.hash = '#/${view}?at=${at}';
     const isShown = () => ${
       view === 'timeline'
@@ -108,13 +105,7 @@ function momentMs(page: Page, view: string, at: number): Promise<number> {
         : `performance.getEntriesByType('resource').some(({ name, responseEnd }) =>
           name.includes('at=${at}') && responseEnd > 0) && document.querySelector('.busy, .stale') === null`
     };
-    const look = () => isShown() ? resolve(performance.now() - start) : requestAnimationFrame(look);
+    const look = () => isShown() ? resolve() : requestAnimationFrame(look);
     requestAnimationFrame(look);
   })`);
-}
-
-function print(what: string, taken: readonly number[]): void {
-  const sorted = [...taken].sort((a, b) => a - b).map(Math.round);
-  const [least, median, longest] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
-  process.stderr.write(`${what}: ${taken.length === 1 ? least : `${least}, ${median}, ${longest}`} ms\n`);
 }

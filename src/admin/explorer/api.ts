@@ -37,8 +37,8 @@
 // GET  /api/v1/bisect?from&to&proxy&condition=BisectConditionName&value        BisectAnswer
 // GET  /api/v1/incident?from&to&proxy                                          IncidentAnswer
 // GET  /api/v1/outages?from&to&long=true                                       Outages
-// Any, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`. With JSON accepted
-// as well, the stream is for what takes longer than a second.
+// Any, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`. With JSON
+// accepted as well, the stream is for what takes longer than a second.
 // The page itself is `dist/ui/` (index.html and assets), served below /ui/.
 // FILTER: kind, source, manager, namespace, object=Kind/ns/name (each repeatable; any of one name, all of several) and
 // text=WORDS (all words, in the event's line).

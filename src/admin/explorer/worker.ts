@@ -72,10 +72,10 @@ async function quiet(): Promise<void> {
 /** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
 async function deepen(index: EventIndex, verdicts: Verdicts): Promise<void> {
   try {
-    for (const part of [index, verdicts]) {
-      await quiet();
-      while (await part.deepen()) await quiet();
-    }
+    // The first slice is all of a short journal: the first answers have it.
+    while (await index.deepen()) await quiet();
+    await quiet();
+    while (await verdicts.deepen()) await quiet();
   } catch {
     // The index ends where the journal cannot be read.
   }

@@ -67,12 +67,11 @@ export class ExplorerPage {
     this.#base = base;
   }
 
-  /** `base`: the address that the program printed. `script`: runs before the page's own. */
-  static async open(browser: Browser, base: string, looks: Looks, hash = '', script = ''): Promise<ExplorerPage> {
+  /** `base`: the address that the program printed; `about:blank`: the page is empty at first. */
+  static async open(browser: Browser, base: string, looks: Looks, hash = ''): Promise<ExplorerPage> {
     const { width, scheme } = looks;
     const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX[width] }, colorScheme: scheme });
     page.setDefaultTimeout(WAIT_MS_MAX);
-    await page.addInitScript(script);
     const explorer = new ExplorerPage(page, base, looks);
     page.on('pageerror', error => explorer.#faults.push(error.stack ?? error.message));
     page.on('console', message => {
@@ -82,7 +81,7 @@ export class ExplorerPage {
       if (response.status() >= 400) explorer.#faults.push(`${response.status()} ${response.url()}`);
     });
     await page.goto(`${base}${hash}`);
-    await explorer.settled();
+    if (base !== 'about:blank') await explorer.settled();
     return explorer;
   }
 

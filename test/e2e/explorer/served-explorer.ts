@@ -36,6 +36,11 @@ export class ServedExplorer {
     return new ServedExplorer(address.exec(said)?.[1] ?? '', child);
   }
 
+  /** Of the program. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   async close(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const ended = new Promise(resolve => this.#child.once('exit', resolve));

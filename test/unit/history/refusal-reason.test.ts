@@ -1,4 +1,4 @@
-// The reason in what Envoy says of a response that it refuses, for each of the shapes that it was seen to say it in.
+// Envoy's reason for refusing a response, out of each known shape of its messages.
 
 import { describe, expect, it } from 'vitest';
 import { refusalReason } from '../../../src/history/refusal-reason.ts';
@@ -12,7 +12,7 @@ describe('the reason of a refusal', () => {
     expect(refusalReason(`${printed}: ${REASON}`)).toBe(REASON);
   });
 
-  it('keeps what is said of each of several resources', () => {
+  it('keeps the reason of each of several resources', () => {
     const message = `Error adding/updating cluster(s) a: ${REASON}\nname: "a"\n, b: malformed IP address: no`;
     expect(refusalReason(message)).toBe(`Error adding/updating cluster(s) a: ${REASON} , b: malformed IP address: no`);
   });
