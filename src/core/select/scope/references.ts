@@ -127,5 +127,6 @@ const workloadLabels: Query<'', readonly { readonly namespace: string; readonly 
 };
 
 function shown(kind: KindName, namespace: string, name: string): string {
-  return namespace === '' ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+  const { objectKind = kind }: KindDefinition = definitions[kind];
+  return namespace === '' ? `${objectKind}/${name}` : `${objectKind}/${namespace}/${name}`;
 }

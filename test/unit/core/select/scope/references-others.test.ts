@@ -89,7 +89,7 @@ describe('the references of other kinds include', () => {
         }),
       ],
       [
-        'spec.parentRefs[0]: KubernetesGateway/prod/gw',
+        'spec.parentRefs[0]: Gateway/prod/gw',
         'spec.parentRefs[1]: ListenerSet/prod/l',
         'spec.rules[0].backendRefs[0]: Service/prod/web',
         'spec.rules[0].backendRefs[1]: InferencePool/prod/pool',
@@ -106,7 +106,7 @@ describe('the references of other kinds include', () => {
     [
       'Gateway API: ListenerSet',
       [of('ListenerSet', { parentRef: ref('gw'), listeners: [{ name: 'a', port: 80, protocol: 'HTTP' }] })],
-      ['spec.parentRef: KubernetesGateway/prod/gw'],
+      ['spec.parentRef: Gateway/prod/gw'],
     ],
     [
       'Gateway API: GatewayClass',

@@ -56,7 +56,7 @@ spec: { host: web, subsets: [{ name: v1, labels: { version: v1 } }] }
 test('references to absent objects are each reported with their path', () => {
   const found = ask(world([referring]), danglingReferences, '');
   expect(found.map(({ kind, key, path, missing }) => `${kind}/${key} ${path}: ${missing}`)).toEqual([
-    'AuthorizationPolicy/prod/ap spec.targetRefs[0]: KubernetesGateway/prod/kgw',
+    'AuthorizationPolicy/prod/ap spec.targetRefs[0]: Gateway/prod/kgw',
     'AuthorizationPolicy/prod/ap spec.targetRefs[1]: host web.prod.svc.cluster.local',
     'DestinationRule/prod/dr spec.host: host web.prod.svc.cluster.local',
     'VirtualService/prod/vs spec.gateways[1]: Gateway/prod/gw',
