@@ -161,6 +161,25 @@ describe.runIf(binaries !== undefined)('webhooks in a cluster', () => {
     expect(labels).toMatchObject({ 'gateway.istio.io/managed': 'istio.io-gateway-controller' });
     expect(ownerReferences).toMatchObject([{ kind: 'Gateway', name: 'edge' }]);
   }, 90_000);
+
+  it('inject by the templates of the cluster once its ConfigMap is there', async () => {
+    const template = { spec: { containers: [{ name: 'istio-proxy', image: 'of-the-cluster:1' }] } };
+    const config = { policy: 'enabled', templates: { sidecar: JSON.stringify(template) } };
+    await admin.put({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'istio-sidecar-injector', namespace: SYSTEM },
+      data: { config: JSON.stringify(config), values: '{"global":{}}' },
+    });
+    let pods = 0;
+    await until('a Pod with the proxy of that template', async () => {
+      const name = `own-${++pods}`;
+      const spec = { containers: [{ name: 'app', image: 'web:1' }] };
+      await admin.put({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop' }, spec });
+      const { containers } = ((await read(`/api/v1/namespaces/shop/pods/${name}`))?.spec ?? {}) as JsonObject;
+      return JSON.stringify(containers).includes('of-the-cluster:1');
+    });
+  }, 60_000);
 });
 
 function configurations(port: number): readonly JsonObject[] {

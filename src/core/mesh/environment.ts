@@ -101,7 +101,7 @@ export const UNSUPPORTED: Readonly<Record<string, Why>> = {
   PILOT_AUTO_SEND_UNHEALTHY_ENDPOINTS: ifGiven(OF_1_31),
   PILOT_ENABLE_AGENTGATEWAY: ifOn('agentgateway is not served'),
   PILOT_ENABLE_AMBIENT: ifOn('ambient proxies are not served'),
-  PILOT_ENABLE_ANALYSIS: ifOn('messages of analysis are not written: periplus analyze and /debug/analysisz have them'),
+  PILOT_ENABLE_ANALYSIS: ifOn('messages of analysis are not written: periplus analyze has them'),
   PILOT_ENABLE_STRICT_GATEWAY_MERGING: ifGiven(OF_1_31),
   PILOT_ENABLE_XDS_IDENTITY_CHECK: value =>
     goBoolean(value) === false ? 'a proxy that claims another identity than it proves is refused always' : undefined,
