@@ -194,7 +194,7 @@ function showExplanation(found: Explanation, reads: boolean): void {
   for (const { objects, decides, paths } of found.jointly) {
     const effect =
       decides === 'all' ? 'without all of them there would be none' : `together they decide ${listed(paths)}`;
-    print(`  any of ${listed(objects)}  (${effect})`);
+    print(`  any of ${listed(objects.map(asWritten))}  (${effect})`);
   }
   if (found.causes.length + found.jointly.length === 0)
     print('  no object: it follows from the proxy and the mesh configuration alone');
@@ -241,7 +241,7 @@ function showAbsence(found: Absence, reads: boolean): void {
   }
   if (found.goneSince !== undefined) {
     const { seq, time, object, lastChange } = found.goneSince;
-    print(`\nit was there until ${object === '' ? 'the mesh configuration changed' : object}`);
+    print(`\nit was there until ${object === '' ? 'the mesh configuration changed' : asWritten(object)}`);
     const deleted = lastChange?.seq !== seq;
     print(`    ${deleted ? `went with event ${seq}, ${showTime(time)}` : lastChangeText(lastChange)}`);
   }

@@ -124,7 +124,7 @@ function routeSummary({ name, change, before, after }: ChangedResource): readonl
   const lines: string[] = [];
   for (const host of new Set([...left.keys(), ...right.keys()])) {
     const [old, made] = [left.get(host), right.get(host)];
-    if (old === undefined) lines.push(`host ${host}: new, ${splitsOf(made)}`);
+    if (old === undefined) lines.push([`host ${host}: new`, splitsOf(made)].filter(part => part !== '').join(', '));
     else if (made === undefined) lines.push(`host ${host}: gone from route ${name}`);
     else if (!jsonEqual(old, made)) lines.push(...hostSummary(host, old, made));
   }
