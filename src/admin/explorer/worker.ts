@@ -18,6 +18,8 @@ const UNQUIET_MS_MAX = 1_000;
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
 let lastAsked = performance.now();
+/** Questions that are being answered, those of the live tail apart. */
+let answering = 0;
 type Ask = (question: ThreadQuestion) => Promise<unknown>;
 
 async function open(): Promise<Ask> {
@@ -65,8 +67,9 @@ async function prepare({ history }: Reader): Promise<void> {
 /** A reader's questions come in groups: work for later waits until there was none for QUIET_MS, but not for ever. */
 async function quiet(): Promise<void> {
   const last = performance.now() + UNQUIET_MS_MAX;
-  do await new Promise(resolve => setTimeout(resolve, Math.max(0, lastAsked + QUIET_MS - performance.now())));
-  while (performance.now() < Math.min(last, lastAsked + QUIET_MS));
+  const isAsked = (): boolean => answering > 0 || performance.now() < lastAsked + QUIET_MS;
+  do await new Promise(resolve => setTimeout(resolve, isAsked() ? QUIET_MS : 0));
+  while (isAsked() && performance.now() < last);
 }
 
 /** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
@@ -114,7 +117,8 @@ const opened = open();
 opened.catch(() => undefined);
 
 port.on('message', (question: ThreadQuestion) => {
-  if (question.path !== '/live') lastAsked = performance.now();
+  const counts = question.path === '/live' ? 0 : 1;
+  answering += counts;
   opened
     .then(ask => ask(question))
     .then(answer => send(question.id, 200, answer))
@@ -123,6 +127,10 @@ port.on('message', (question: ThreadQuestion) => {
       if (fault !== undefined) return send(question.id, fault.status, { error: fault.error });
       const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
       return send(question.id, 500, { error: 'internal error, see the log' }, `${question.path}: ${failure}`);
+    })
+    .finally(() => {
+      answering -= counts;
+      if (counts > 0) lastAsked = performance.now();
     });
 });
 port.postMessage('ready' satisfies ThreadMessage);
