@@ -136,13 +136,16 @@ describe('the ZooKeeper adapter', () => {
     const { endpoints } = await running(here);
     here.server.drop();
     await until(here, () => here.server.sessions.length === 2);
+    // The watches of the session are set again.
+    here.server.set(provider('Hello', '10.0.0.3:20880'), '');
+    await until(here, () => endpoints() === 2);
     here.server.expiring = true;
     here.server.drop();
     await until(here, () => here.server.sessions.length === 4);
     expect(here.server.sessions).toEqual([0n, 101n, 101n, 0n]);
-    expect(endpoints()).toBe(1);
+    expect(endpoints()).toBe(2);
     here.server.set(provider('Hello', '10.0.0.2:20880'), '');
-    await until(here, () => endpoints() === 2);
+    await until(here, () => endpoints() === 3);
   });
 
   it('takes a base that is missing for unknown, and follows it once it is made', async () => {
