@@ -197,13 +197,14 @@ function ended(reflector: Reflector, moment: Moment): ReflectorStep {
 
 /**
  * A silent watch. Once: the connection may be dead, watch again. Twice: the server may not know our version, list
- * again.
+ * again. No warning: a server whose etcd reports no progress sends no bookmarks for kinds at rest.
  */
 function silent(reflector: Reflector, moment: Moment): ReflectorStep {
   const silences = reflector.silences + 1;
   const again = silences > 1 ? 'list' : 'watch';
   const message = `nothing new was heard on a watch, not even a bookmark; ${again === 'list' ? 'listing' : 'watching'} again`;
-  return later({ ...reflector, silences, next: again, trouble: { status: 0, message } }, message, moment);
+  const quiet: Reflector = { ...reflector, silences, next: again, trouble: { status: 0, message } };
+  return later(quiet, message, moment, { level: 'info' });
 }
 
 function failed(reflector: Reflector, failure: Failure, moment: Moment): ReflectorStep {
@@ -215,7 +216,7 @@ function failed(reflector: Reflector, failure: Failure, moment: Moment): Reflect
     const [next, effects] = list({ ...troubled, limit, expired: 0 });
     return [next, [{ kind: 'log', level: 'warn', message }, ...effects]];
   }
-  return later(troubled, failure.message, moment, failure.retryAfterMs);
+  return later(troubled, failure.message, moment, { retryAfterMs: failure.retryAfterMs });
 }
 
 /** The version is too old (410): list again, the first time at once. */
@@ -228,13 +229,21 @@ function expired(reflector: Reflector, moment: Moment): ReflectorStep {
   return [next, [{ kind: 'log', level: 'info', message }, ...effects]];
 }
 
-function later(reflector: Reflector, message: string, moment: Moment, retryAfterMs?: number): ReflectorStep {
+function later(
+  reflector: Reflector,
+  message: string,
+  moment: Moment,
+  {
+    level = 'warn',
+    retryAfterMs,
+  }: { readonly level?: 'info' | 'warn'; readonly retryAfterMs?: number | undefined } = {},
+): ReflectorStep {
   const failures = reflector.failures + 1;
   const ms = backoffMs(failures, moment.random, retryAfterMs);
   return [
     { ...reflector, failures, pages: [] },
     [
-      { kind: 'log', level: 'warn', message: `${message}; trying again in ${(ms / 1_000).toFixed(1)} s` },
+      { kind: 'log', level, message: `${message}; trying again in ${(ms / 1_000).toFixed(1)} s` },
       { kind: 'wait', ms },
     ],
   ];
