@@ -26,7 +26,7 @@ const printers = {
   json: messages => printData(messages.map(plainly), 'json'),
   yaml: messages => print(stringify(messages.map(plainly), { lineWidth: 0 })),
   sarif: messages => printData(sarifOf(messages), 'json'),
-  junit: messages => print(junitOf(messages)),
+  junit: messages => print(junitOf(messages, 'periplus')),
   github: printGithub,
 } as const satisfies Readonly<Record<string, Print>>;
 
@@ -39,8 +39,10 @@ export function analysisFormatOf(text: string): AnalysisFormat {
   throw new CliError(`-o ${text}: expected one of ${ANALYSIS_FORMATS}`, EXIT.misuse);
 }
 
-export function printAnalysis(messages: readonly PlacedMessage[], format: AnalysisFormat): void {
-  printers[format](messages);
+/** `command`: whose report it is. */
+export function printAnalysis(messages: readonly PlacedMessage[], format: AnalysisFormat, command = 'analyze'): void {
+  if (format === 'junit') print(junitOf(messages, `periplus ${command}`));
+  else printers[format](messages);
 }
 
 /** As `istioctl analyze -o json` has it. */
@@ -104,38 +106,40 @@ function sarifOf(messages: readonly PlacedMessage[]): JsonObject {
     ruleId: code,
     level: sarifLevels[level],
     message: { text: item === undefined ? text : `${friendlyName(item)}: ${text}` },
-    locations: [sarifLocation(place, item === undefined ? '' : friendlyName(item))],
+    ...sarifLocations(place, item === undefined ? '' : friendlyName(item)),
   }));
   const driver = { name: 'periplus', version: VERSION, rules };
   const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
   return { $schema, version: '2.1.0', runs: [{ tool: { driver }, results }] };
 }
 
-function sarifLocation(place: Origin | undefined, name: string): JsonObject {
+/** None of a message about no object and no file. */
+function sarifLocations(place: Origin | undefined, name: string): JsonObject {
   const logicalLocations = name === '' ? {} : { logicalLocations: [{ fullyQualifiedName: name }] };
-  if (place === undefined) return logicalLocations;
+  if (place === undefined) return name === '' ? {} : { locations: [logicalLocations] };
   const { file, line, column } = place;
   const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
-  return { physicalLocation: { artifactLocation: { uri: file }, ...region }, ...logicalLocations };
+  return { locations: [{ physicalLocation: { artifactLocation: { uri: file }, ...region }, ...logicalLocations }] };
 }
 
-function junitOf(messages: readonly PlacedMessage[]): string {
+/** `suite`: the name of the report. */
+function junitOf(messages: readonly PlacedMessage[], suite: string): string {
   const failures = messages.filter(({ message }) => message.level !== 'Info');
   const cases = failures.map(placed => {
     const { level, code, name, text } = placed.message;
     const subject = subjectOf(placed);
     return [
-      `    <testcase classname="${xml(`${code} ${name}`)}" name="${xml(subject)}">`,
-      `      <failure type="${level}" message="${xml(text)}">${xml(`${subject}: ${text}`)}</failure>`,
+      `    <testcase classname="${xml(`${code} ${name}`)}" name="${xml(subject === '' ? text : subject)}">`,
+      `      <failure type="${level}" message="${xml(text)}">${xml(subject === '' ? text : `${subject}: ${text}`)}</failure>`,
       '    </testcase>',
     ].join('\n');
   });
-  if (cases.length === 0) cases.push('    <testcase classname="periplus analyze" name="no issues"/>');
+  if (cases.length === 0) cases.push(`    <testcase classname="${suite}" name="no issues"/>`);
   const counts = `tests="${cases.length}" failures="${failures.length}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
-    `  <testsuite name="periplus analyze" ${counts}>`,
+    `  <testsuite name="${suite}" ${counts}>`,
     ...cases,
     '  </testsuite>',
     '</testsuites>',

@@ -2,15 +2,16 @@
 // it calls `periplus complete`, so commands, flags and names are always those of this release and this journal.
 //
 // Names of proxies and objects come from the newest events of the journal, bounded: a key press must not fold a
-// history.
+// history. A running control plane names the proxies that are connected to it.
 
 import { Command, type Option } from 'commander';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import { objectOfBody } from '../history/event-summary.ts';
+import { kindNamed } from '../history/object-name.ts';
 import type { Journal } from '../journal/journal.ts';
 import { withJournal } from './journal-file.ts';
 import { CliError, EXIT, print } from './output.ts';
-import { DEFAULT_JOURNAL } from './target.ts';
+import { askServer, DEFAULT_ADDRESS, DEFAULT_JOURNAL } from './target.ts';
 
 /** Events that are looked into for names. */
 const EVENTS_MAX = 500;
@@ -100,26 +101,52 @@ async function candidatesOf(
 ): Promise<readonly string[]> {
   const option = optionOf(command, before.at(-1));
   if (option?.required === true || (option?.optional === true && !typed.startsWith('-'))) {
-    return valuesOf(option.attributeName(), before);
+    return valuesOf(option.attributeName(), before, typed);
   }
   if (typed.startsWith('-')) return command.options.flatMap(({ long }) => (long == null ? [] : [long]));
   if (command.commands.length > 0) return command.commands.map(one => one.name());
   const argument = command.registeredArguments[given];
-  return argument === undefined ? [] : valuesOf(argument.name(), before);
+  return argument === undefined ? [] : valuesOf(argument.name(), before, typed);
 }
 
 const PROXIES: readonly string[] = ['proxy', 'target', 'from'];
 const OBJECTS: readonly string[] = ['object', 'for', 'delete'];
 
-async function valuesOf(name: string, before: readonly string[]): Promise<readonly string[]> {
+async function valuesOf(name: string, before: readonly string[], typed: string): Promise<readonly string[]> {
   if (name === 'output') return ['table', 'json', 'yaml'];
   if (name === 'shell') return Object.keys(scripts);
   const wants = PROXIES.includes(name) ? 'proxies' : OBJECTS.includes(name) ? 'objects' : undefined;
   if (wants === undefined) return [];
-  const at = before.findIndex(word => word === '-j' || word === '--journal');
-  const path = before[at + 1];
-  const journal = at < 0 || path === undefined ? DEFAULT_JOURNAL : path;
-  return withJournal(journal, one => (wants === 'proxies' ? proxyNames(one) : objectNames(one))).catch(() => []);
+  const given = valueOf(before, '-j', '--journal');
+  const journal = given ?? DEFAULT_JOURNAL;
+  const found = await withJournal(journal, one => (wants === 'proxies' ? proxyNames(one) : objectNames(one))).catch(
+    (): readonly string[] => [],
+  );
+  if (wants === 'objects') return [...found, ...inTheWordsOf(typed, found)];
+  if (given !== undefined) return found;
+  return [...found, ...(await connectedNames(valueOf(before, '--address') ?? DEFAULT_ADDRESS).catch(() => []))];
+}
+
+function valueOf(before: readonly string[], ...flags: readonly string[]): string | undefined {
+  const at = before.findIndex(word => flags.includes(word));
+  return at < 0 ? undefined : before[at + 1];
+}
+
+/** The objects of a kind as it was typed: `vs/shop/reviews` of VirtualService/shop/reviews. */
+function inTheWordsOf(typed: string, names: readonly string[]): readonly string[] {
+  const slash = typed.indexOf('/');
+  const word = typed.slice(0, Math.max(slash, 0));
+  const kind = kindNamed(word);
+  if (kind === undefined) return [];
+  return names.filter(name => name.startsWith(`${kind}/`)).map(name => `${word}${name.slice(kind.length)}`);
+}
+
+/** Of the proxies that are connected to a running control plane. */
+async function connectedNames(address: string): Promise<readonly string[]> {
+  const body = await askServer(address, '/debug/syncz');
+  return Array.isArray(body)
+    ? body.flatMap(one => (isObject(one) && typeof one.proxy === 'string' ? [one.proxy] : []))
+    : [];
 }
 
 async function proxyNames(journal: Journal): Promise<readonly string[]> {

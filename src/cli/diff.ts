@@ -15,6 +15,7 @@ import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import { printAnalysis } from './analysis-output.ts';
 import { diffMessages } from './diff-report.ts';
+import { STDIN } from './inputs.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 import {
@@ -23,8 +24,8 @@ import {
   filesFacts,
   type MeshFlags,
   meshOfFiles,
+  meshWithPods,
   nodesOfFile,
-  stateOfFiles,
 } from './yaml-files.ts';
 
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
@@ -49,7 +50,7 @@ export function diffCommand(): Command {
     .description(
       'show what changes for proxies: between two positions, by a change that is not applied yet, or between two folders or files',
     )
-    .argument('[from]', 'a position of the journal, or a file or folder of YAML')
+    .argument('[from]', 'a position of the journal, or a file or folder of YAML, or - for what is piped in')
     .argument('[to]', 'another one; default: the end of the journal')
     .option('-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL)
     .option('-f, --filename <path...>', 'what if these objects were added or changed')
@@ -79,7 +80,8 @@ Examples:
   periplus diff -f reviews.yaml                               what this file would do, on top of now
   periplus diff -f policy.yaml --fail-on opens                does this policy open anything
   periplus diff --delete DestinationRule/shop/reviews         and what deleting that would do
-  periplus diff main/ branch/ -o markdown                     for a pull request`,
+  periplus diff main/ branch/ -o markdown                     for a pull request
+  helm template chart/ | periplus diff rendered/ -            what the chart would change`,
     )
     .action(async (from: string | undefined, to: string | undefined, flags: Flags) => {
       try {
@@ -120,6 +122,8 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
   if (isWhatIf) return whatIf(flags);
   if (from === undefined)
     throw new CliError('give two positions, two files or folders, or -f and --delete', EXIT.misuse);
+  if (from === STDIN && to === STDIN)
+    throw new CliError('- can be one of the two: what is piped in is read once', EXIT.misuse);
   if (to !== undefined && (await arePaths(from, to))) return folders(from, to, flags);
   return withHistory(flags.journal, async history => {
     const [left, right] = [await positionOf(history, from), await positionOf(history, to)];
@@ -162,7 +166,8 @@ async function folders(from: string, to: string, flags: Flags): Promise<DiffOutc
 /** Without --proxies each Pod or workload of the folder has one. */
 async function meshOf(path: string, flags: Flags): ReturnType<typeof meshOfFiles> {
   if (flags.proxies === undefined) return meshOfFiles([path], flags);
-  return { nodes: await nodesOfFile(flags.proxies), state: await stateOfFiles([path], flags) };
+  const { state } = await meshWithPods([path], flags);
+  return { nodes: await nodesOfFile(flags.proxies), state };
 }
 
 function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {
@@ -181,7 +186,7 @@ async function arePaths(from: string, to: string): Promise<boolean> {
 }
 
 async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
+  return path === STDIN || (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 /** `table` is what other commands call their text. */
@@ -196,8 +201,9 @@ const SHOWN: Readonly<Record<string, (outcome: DiffOutcome) => void>> = {
   github: outcome => showReport(outcome, 'github'),
 };
 
-function showReport({ difference, refused }: DiffOutcome, format: 'sarif' | 'junit' | 'github'): void {
-  printAnalysis(diffMessages(difference, refused), format);
+function showReport({ title, difference, refused }: DiffOutcome, format: 'sarif' | 'junit' | 'github'): void {
+  printAnalysis(diffMessages(difference, refused), format, 'diff');
+  process.stderr.write(`${title}: ${closingText(difference)}\n`);
 }
 
 function showData({ title, difference, refused }: DiffOutcome, format: 'json' | 'yaml'): void {

@@ -19,12 +19,14 @@ interface Flags {
 }
 
 /** One row a secret. Of a chain the first certificate counts. */
-export function showSecrets(dump: ConfigDump, now = Date.now()): void {
+/** Returns its rows. */
+export function showSecrets(dump: ConfigDump, now = Date.now()): number {
   const found = dump.configs.find(({ typeUrl }) => typeUrl === SDS)?.resources ?? [];
   printTable(
     ['RESOURCE NAME', 'TYPE', 'VALID CERT', 'SERIAL NUMBER', 'NOT AFTER', 'NOT BEFORE'],
     found.map(({ name, resource }) => [name, ...secretCells(resource, now)]),
   );
+  return found.length;
 }
 
 function secretCells(secret: JsonObject, now: number): readonly string[] {

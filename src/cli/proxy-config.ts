@@ -4,6 +4,8 @@
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ConfigDump } from '../history/config-dump.ts';
+import { nearestText } from '../history/nearest.ts';
+import type { DumpedResource } from '../history/proxy-answers.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
 import { CDS, ECDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
 import { askEnvoy, ENVOY_FLAG } from './envoy-admin.ts';
@@ -34,7 +36,8 @@ interface Part {
   readonly reads?: readonly string[];
   readonly what: string;
   readonly options: readonly (readonly [flag: string, text: string])[];
-  readonly show: (dump: ConfigDump, flags: Flags) => void;
+  /** Prints the table; returns its rows. */
+  readonly show: (dump: ConfigDump, flags: Flags) => number;
 }
 
 const parts: readonly Part[] = [
@@ -102,15 +105,11 @@ const parts: readonly Part[] = [
     typeUrls: [CDS, EDS, LDS, RDS, SDS, ECDS],
     what: 'everything',
     options: [],
-    show: (dump, flags) => {
-      showClusters(dump, flags);
-      print('');
-      showListeners(dump, flags);
-      print('');
-      showRoutes(dump, flags);
-      print('');
-      showEndpoints(dump, flags);
-    },
+    show: (dump, flags) =>
+      [showClusters, showListeners, showRoutes, showEndpoints].reduce((rows, show, i) => {
+        if (i > 0) print('');
+        return rows + show(dump, flags);
+      }, 0),
   },
 ];
 
@@ -146,11 +145,11 @@ function partCommand(part: Part): Command {
     .action(async (proxy: string, flags: Flags) => {
       const format = parseFormat(flags.output);
       const dump = await dumpFor(proxy, flags, part.reads ?? part.typeUrls);
-      if (format === 'table') return part.show(dump, flags);
-      const kept = dump.configs.filter(({ typeUrl }) => part.typeUrls.includes(typeUrl));
-      const wanted = (name: string): boolean => isWanted(part, name, flags);
-      const resources = kept.flatMap(config => config.resources.filter(({ name }) => wanted(name)));
-      return printData(resources.map(({ resource }) => resource) as unknown as Json, format);
+      const held = heldOf(dump, part.typeUrls);
+      const resources = held.filter(one => isWanted(part, one, flags));
+      const shown = format === 'table' ? part.show(dump, flags) : resources.length;
+      if (format !== 'table') printData(resources.map(({ resource }) => resource) as unknown as Json, format);
+      if (shown === 0) tellNothing(proxy, part, flags, heldOf(dump, part.reads ?? part.typeUrls));
     });
 }
 
@@ -162,12 +161,36 @@ async function dumpFor(proxy: string, flags: Flags, types: readonly string[]): P
   return dumpOfProxy(proxy, flags, types);
 }
 
-function isWanted(part: Part, name: string, flags: Flags): boolean {
+function heldOf({ configs }: ConfigDump, types: readonly string[]): readonly DumpedResource[] {
+  return configs.filter(({ typeUrl }) => types.includes(typeUrl)).flatMap(({ resources }) => resources);
+}
+
+/** An empty table does not say whether the proxy has none, or none of what the flags ask for, which is a failure. */
+function tellNothing(proxy: string, { name }: Part, flags: Flags, held: readonly DumpedResource[]): void {
+  const asked = [flags.name, flags.cluster, flags.fqdn, flags.subset, flags.direction, flags.port];
+  const [first] = asked.filter(value => value !== undefined);
+  if (first === undefined) {
+    process.stderr.write(`${proxy} has no ${name}\n`);
+    return;
+  }
+  const near = nearestText(
+    first,
+    held.map(one => one.name),
+  );
+  throw new CliError(`${proxy} has no ${name} that the flags ask for${near}`);
+}
+
+function isWanted(part: Part, { name, resource }: DumpedResource, flags: Flags): boolean {
   if (part.name === 'route') return flags.name === undefined || name === flags.name;
   if (part.name === 'endpoint') return flags.cluster === undefined || name === flags.cluster;
-  if (part.name === 'listener') return flags.port === undefined || name.endsWith(`_${flags.port}`);
+  if (part.name === 'listener') return flags.port === undefined || String(portOf(resource)) === flags.port;
   if (part.name === 'cluster') return matchesCluster(name, flags);
   return true;
+}
+
+function portOf({ address }: JsonObject): Json | undefined {
+  const socket = isObject(address) ? address.socketAddress : undefined;
+  return isObject(socket) ? socket.portValue : undefined;
 }
 
 function matchesCluster(name: string, { fqdn, port, subset, direction }: Flags): boolean {
@@ -180,7 +203,7 @@ function matchesCluster(name: string, { fqdn, port, subset, direction }: Flags):
   );
 }
 
-function showClusters(dump: ConfigDump, flags: Flags): void {
+function showClusters(dump: ConfigDump, flags: Flags): number {
   const rows = clusterRows(dump).filter(row => matchesCluster(row.name, flags));
   printTable(
     ['SERVICE FQDN', 'PORT', 'SUBSET', 'DIRECTION', 'TYPE', 'DESTINATION RULE'],
@@ -193,18 +216,20 @@ function showClusters(dump: ConfigDump, flags: Flags): void {
       row.destinationRule,
     ]),
   );
+  return rows.length;
 }
 
-function showListeners(dump: ConfigDump, flags: Flags): void {
+function showListeners(dump: ConfigDump, flags: Flags): number {
   const rows = listenerRows(dump).filter(row => flags.port === undefined || String(row.port) === flags.port);
   printTable(
     ['ADDRESSES', 'PORT', 'MATCH', 'DESTINATION'],
     rows.map(row => [row.address, String(row.port), row.match, row.destination]),
   );
+  return rows.length;
 }
 
 /** The type is the filter's: a Wasm module, or what takes its place. */
-function showExtensions({ configs }: ConfigDump): void {
+function showExtensions({ configs }: ConfigDump): number {
   const found = configs.find(({ typeUrl }) => typeUrl === ECDS)?.resources ?? [];
   const typeOf = (resource: JsonObject): string => {
     const url = isObject(resource.typedConfig) ? String(resource.typedConfig['@type']) : '';
@@ -214,14 +239,16 @@ function showExtensions({ configs }: ConfigDump): void {
     ['ECDS NAME', 'TYPE'],
     found.map(({ name, resource }) => [name, typeOf(resource)]),
   );
+  return found.length;
 }
 
-function showRoutes(dump: ConfigDump, flags: Flags): void {
+function showRoutes(dump: ConfigDump, flags: Flags): number {
   const rows = routeRows(dump).filter(row => flags.name === undefined || row.route === flags.name);
   printTable(
     ['NAME', 'VHOST NAME', 'DOMAINS', 'MATCH', 'VIRTUAL SERVICE'],
     rows.map(row => [row.route, row.virtualHost, domainsText(row.domains), row.match, row.virtualService]),
   );
+  return rows.length;
 }
 
 function domainsText(domains: readonly string[]): string {
@@ -230,7 +257,7 @@ function domainsText(domains: readonly string[]): string {
   return more > 0 ? `${shown} + ${more} more...` : shown;
 }
 
-function showEndpoints(dump: ConfigDump, flags: Flags): void {
+function showEndpoints(dump: ConfigDump, flags: Flags): number {
   const rows = endpointRows(dump).filter(
     row =>
       (flags.cluster === undefined || row.cluster === flags.cluster) &&
@@ -240,4 +267,5 @@ function showEndpoints(dump: ConfigDump, flags: Flags): void {
     ['ENDPOINT', 'STATUS', 'CLUSTER'],
     rows.map(row => [row.endpoint, row.status, row.cluster]),
   );
+  return rows.length;
 }

@@ -61,15 +61,33 @@ export async function rangeStart(history: History, text: string | undefined): Pr
   return resolvePosition(history.journal, text, 'clamped');
 }
 
+type PageQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+const ELSE_JOURNAL = ', --journal FILE asks a journal';
+
 /**
  * The JSON of a page of the running control plane. Its own words if it says no. `otherwise`: what else can be asked.
  */
 export async function askServer(
   address: string,
   path: string,
-  query: Readonly<Record<string, string | readonly string[] | undefined>> = {},
-  otherwise = ', --journal FILE asks a journal',
+  query: PageQuery = {},
+  otherwise = ELSE_JOURNAL,
 ): Promise<Json> {
+  const text = await askServerText(address, path, query, otherwise);
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new CliError(`http://${address}${path} is not JSON: is this the monitoring address of Periplus?`);
+  }
+}
+
+/** As askServer, of a page that is plain text. */
+export async function askServerText(
+  address: string,
+  path: string,
+  query: PageQuery = {},
+  otherwise = ELSE_JOURNAL,
+): Promise<string> {
   const given = new URLSearchParams();
   for (const [name, value = []] of Object.entries(query)) {
     for (const one of typeof value === 'string' ? [value] : value) given.append(name, one);
@@ -89,9 +107,5 @@ export async function askServer(
     const message = text.trim() === '' ? `${url} answered ${answer.status}` : text.trim();
     throw new CliError(message, answer.status === BAD_REQUEST ? EXIT.misuse : EXIT.failed);
   }
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new CliError(`${url} is not JSON: is this the monitoring address of Periplus?`);
-  }
+  return text;
 }

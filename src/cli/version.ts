@@ -2,9 +2,8 @@
 
 import { Command } from 'commander';
 import { VERSION } from '../admin/version.ts';
-import { isObject, type Json } from '../core/base/json.ts';
 import { CliError, parseFormat, print, printData } from './output.ts';
-import { askServer } from './target.ts';
+import { askServerText } from './target.ts';
 
 export function versionCommand(): Command {
   return new Command('version')
@@ -18,21 +17,17 @@ export function versionCommand(): Command {
       const client = { version: VERSION, node: process.versions.node };
       if (format !== 'table') return printData({ client, server }, format);
       print(`periplus ${VERSION} (Node.js ${process.versions.node})`);
-      print(server === null ? `no control plane answers at ${flags.address}` : `control plane ${versionOf(server)}`);
+      print(server === null ? `no control plane answers at ${flags.address}` : `control plane ${server}`);
       return undefined;
     });
 }
 
-async function serverVersion(address: string, isRequired: boolean): Promise<Json> {
+/** Null: none answers. The page is plain text, as istiod's is. */
+async function serverVersion(address: string, isRequired: boolean): Promise<string | null> {
   try {
-    return await askServer(address, '/version', {}, '');
+    return (await askServerText(address, '/version', {}, '')).trim();
   } catch (error) {
     if (isRequired || !(error instanceof CliError)) throw error;
     return null;
   }
-}
-
-function versionOf(answer: Json): string {
-  const version = isObject(answer) ? answer.version : answer;
-  return typeof version === 'string' ? version : JSON.stringify(version);
 }

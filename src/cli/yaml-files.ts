@@ -14,6 +14,7 @@ import { objectsOfText } from '../offline/analysis-input.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../offline/generate.ts';
 import { withMeshFacts } from '../offline/mesh-config-map.ts';
+import { withEndpointsOfPods } from '../offline/pod-endpoints.ts';
 import { nodesOfPods, runningPods } from '../offline/workload-proxies.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { type Input, readInputs, STDIN } from './inputs.ts';
@@ -108,7 +109,7 @@ export async function meshWithPods(paths: readonly string[], flags: MeshFlags): 
   const inputs = await readInputs(paths);
   const told = await toldState(inputs, flags);
   const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
-  const { state } = foldFacts(runningPods(objects), told);
+  const state = withEndpointsOfPods(foldFacts(runningPods(objects), told).state);
   return { state, nodes: nodesOfPods(state) };
 }
 
