@@ -117,17 +117,17 @@ async function valuesOf(name: string, before: readonly string[], typed: string):
   if (name === 'shell') return Object.keys(scripts);
   const wants = PROXIES.includes(name) ? 'proxies' : OBJECTS.includes(name) ? 'objects' : undefined;
   if (wants === undefined) return [];
-  const given = valueOf(before, '-j', '--journal');
+  const given = flagValue(before, '-j', '--journal');
   const journal = given ?? DEFAULT_JOURNAL;
   const found = await withJournal(journal, one => (wants === 'proxies' ? proxyNames(one) : objectNames(one))).catch(
     (): readonly string[] => [],
   );
   if (wants === 'objects') return [...found, ...inTheWordsOf(typed, found)];
   if (given !== undefined) return found;
-  return [...found, ...(await connectedNames(valueOf(before, '--address') ?? DEFAULT_ADDRESS).catch(() => []))];
+  return [...found, ...(await connectedNames(flagValue(before, '--address') ?? DEFAULT_ADDRESS).catch(() => []))];
 }
 
-function valueOf(before: readonly string[], ...flags: readonly string[]): string | undefined {
+function flagValue(before: readonly string[], ...flags: readonly string[]): string | undefined {
   const at = before.findIndex(word => flags.includes(word));
   return at < 0 ? undefined : before[at + 1];
 }
