@@ -12,12 +12,12 @@ import { changeLines, closingText, type DiffOutcome, diffMarkdown, proxiesText }
 import { objectNamed } from '../history/object-name.ts';
 import { isPositionText, POSITION_HELP } from '../history/position.ts';
 import { propose } from '../history/proposal.ts';
-import { proxiesAt, proxyNamed } from '../history/proxies.ts';
+import { proxiesOrPodsAt, proxyNamed } from '../history/proxies.ts';
 import { printAnalysis } from './analysis-output.ts';
 import { diffMessages } from './diff-report.ts';
 import { STDIN } from './inputs.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, tellOfPods, withHistory } from './target.ts';
 import {
   addMeshFlags,
   connected,
@@ -129,6 +129,7 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
     const [left, right] = [await positionOf(history, from), await positionOf(history, to)];
     const before = { state: await history.at(left) };
     const after = { state: await history.at(right) };
+    tellOfPods(after.state);
     const difference = diffMeshes(history.tracker, sideOf(before.state, flags), sideOf(after.state, flags));
     return { title: `event ${left} → event ${right}`, difference, refused: [] };
   });
@@ -140,6 +141,7 @@ async function whatIf(flags: Flags): Promise<DiffOutcome> {
   return withHistory(flags.journal, async history => {
     const at = await positionOf(history, flags.at);
     const state = await history.at(at);
+    tellOfPods(state);
     const proposal = propose(state, facts, (flags.delete ?? []).map(objectNamed));
     const changes = [...(flags.filename ?? []), ...(flags.delete ?? []).map(object => `without ${object}`)].join(', ');
     // The proxies of now, as they are: what is proposed changes no proxy.
@@ -171,7 +173,7 @@ async function meshOf(path: string, flags: Flags): ReturnType<typeof meshOfFiles
 }
 
 function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {
-  return { state, proxies: proxy === undefined ? proxiesAt(state) : [proxyNamed(state, proxy)] };
+  return { state, proxies: proxy === undefined ? proxiesOrPodsAt(state) : [proxyNamed(state, proxy)] };
 }
 
 /** Whether both are files or folders. Rejects, with its name, an argument that is neither a path nor a position. */

@@ -21,7 +21,7 @@ import {
 import { certificateCommand } from './explain-certificate.ts';
 import { seqOf } from './journal-file.ts';
 import { EXIT, parseFormat, print, printData, showTime } from './output.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, tellOfPods, withHistory } from './target.ts';
 
 /** Paths, values and names that are listed in text; -o json has all. */
 const SHOWN_MAX = 6;
@@ -99,6 +99,7 @@ function about(
       const format = parseFormat(flags.output);
       await withHistory(flags.journal, async history => {
         const state = await history.at(await positionOf(history, flags.at));
+        tellOfPods(state);
         const proxy = proxyNamed(state, flags.proxy);
         const subject = subjectOf(given, flags);
         const explanation = await explain(history, state, proxy, subject);
@@ -130,6 +131,7 @@ function objectCommand(): Command {
       const format = parseFormat(flags.output);
       await withHistory(flags.journal, async history => {
         const state = await history.at(await positionOf(history, flags.at));
+        tellOfPods(state);
         const found = await effectOf(history, state, proxyNamed(state, flags.proxy), objectNamed(object));
         if (format === 'table') showEffect(found);
         else printData(found as unknown as Json, format);

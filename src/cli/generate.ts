@@ -5,10 +5,10 @@ import type { Json } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { proxiesAt, proxyNamed } from '../history/proxies.ts';
+import { proxiesOrPodsAt, proxyNamed } from '../history/proxies.ts';
 import { collect } from '../offline/collect.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
-import { AT_HELP, positionOf, withHistory } from './target.ts';
+import { AT_HELP, positionOf, tellOfPods, withHistory } from './target.ts';
 import {
   addMeshFlags,
   connected,
@@ -82,7 +82,8 @@ async function targetsOf(flags: Flags): Promise<readonly Target[]> {
   return withHistory(journal, async history => {
     const state = await history.at(await positionOf(history, flags.at));
     if (proxies !== undefined) return targets(state, await nodesOfFile(proxies), flags.proxy);
-    const there = flags.proxy === undefined ? proxiesAt(state) : [proxyNamed(state, flags.proxy)];
+    tellOfPods(state);
+    const there = flags.proxy === undefined ? proxiesOrPodsAt(state) : [proxyNamed(state, flags.proxy)];
     return there.map(proxy => ({ name: proxy.facets.id, state, proxy }));
   });
 }

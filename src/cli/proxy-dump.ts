@@ -4,7 +4,7 @@ import { isObject } from '../core/base/json.ts';
 import { type ConfigDump, configDump } from '../history/config-dump.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { CliError } from './output.ts';
-import { askServer, positionOf, type TargetOptions, withHistory } from './target.ts';
+import { askServer, positionOf, type TargetOptions, tellOfPods, withHistory } from './target.ts';
 
 /** Of a running control plane or a journal. */
 export async function dumpOfProxy(proxy: string, flags: TargetOptions, types: readonly string[]): Promise<ConfigDump> {
@@ -15,6 +15,7 @@ export async function dumpOfProxy(proxy: string, flags: TargetOptions, types: re
   }
   return withHistory(flags.journal, async history => {
     const state = await history.at(await positionOf(history, flags.at));
+    tellOfPods(state);
     return configDump(history.tracker, state, proxyNamed(state, proxy), types);
   });
 }

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
+import type { State } from '../core/state.ts';
 import { type History, openHistory } from '../history/history.ts';
 import { POSITION_HELP, resolvePosition } from '../history/position.ts';
 import { journalNamed } from './exported-journal.ts';
@@ -48,6 +49,12 @@ export async function withHistory<T>(path: string, use: (history: History) => Pr
     line.end();
     await remove();
   }
+}
+
+/** On stderr, where a journal has pods and no proxies: what the answers are about. */
+export function tellOfPods({ proxies, objects, seq }: State): void {
+  if (proxies.size > 0 || objects.Pod.size === 0) return;
+  process.stderr.write(`no proxy is connected at event ${seq}: the pods are taken for sidecars\n`);
 }
 
 /** The seq that the option means; without it the head. */

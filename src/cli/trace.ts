@@ -7,9 +7,9 @@ import type { State } from '../core/state.ts';
 import { type Arrived, type Trace, type TraceQuestion, trace } from '../history/trace.ts';
 import { explain } from '../oracle/explain.ts';
 import { CliError, EXIT, parseFormat, print, printData } from './output.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, tellOfPods, withHistory } from './target.ts';
 import { coloured } from './terminal.ts';
-import { addMeshFlags, connected, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import { addMeshFlags, connected, type MeshFlags, meshWithPods, nodesOfFile } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly from: string;
@@ -77,12 +77,15 @@ function questionOf(path: string, { from, to, method, header, tcp }: Flags): Tra
 async function withState(flags: Flags, use: (tracker: Tracker, state: State) => void): Promise<void> {
   if (flags.filename === undefined) {
     return withHistory(flags.journal, async history => {
-      use(history.tracker, await history.at(await positionOf(history, flags.at)));
+      const state = await history.at(await positionOf(history, flags.at));
+      tellOfPods(state);
+      use(history.tracker, state);
     });
   }
   if (flags.at !== undefined) throw new CliError('--at is a position of a journal, not of files', EXIT.misuse);
-  let state = await stateOfFiles(flags.filename, flags);
-  const nodes = flags.proxies === undefined ? [] : await nodesOfFile(flags.proxies);
+  const mesh = await meshWithPods(flags.filename, flags);
+  const nodes = flags.proxies === undefined ? mesh.nodes : await nodesOfFile(flags.proxies);
+  let { state } = mesh;
   for (const node of nodes) state = connected(state, node).state;
   return use(new Tracker(), state);
 }

@@ -3,6 +3,8 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { metadataText, type ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
+import { foldFacts, proxyFacts } from '../offline/generate.ts';
+import { nodesOfPods } from '../offline/workload-proxies.ts';
 import { HistoryFault } from './history-fault.ts';
 import { nearestText } from './nearest.ts';
 
@@ -20,6 +22,15 @@ export function proxiesAt(state: State): readonly ProxyRecord[] {
 }
 
 /**
+ * As proxiesAt; where none is connected, as in the journal of a recorder, which serves nobody, a proxy for each pod.
+ */
+export function proxiesOrPodsAt(state: State): readonly ProxyRecord[] {
+  if (state.proxies.size > 0) return proxiesAt(state);
+  const facts = nodesOfPods(state).flatMap(({ name, node }) => proxyFacts(name, node));
+  return proxiesAt(foldFacts(facts, state).state);
+}
+
+/**
  * Whether people call a proxy that: its connection, its id, its pod, `pod.namespace`, or the workload that the pod's
  * name begins with (`reviews` and `reviews-v1` of `reviews-v1-7bd4.shop`). Never a part of a word.
  */
@@ -31,13 +42,13 @@ export function isCalled(name: string, id: string, connection = ''): boolean {
 }
 
 /**
- * Exactly one proxy, the exact pod before those of a workload. Throws a HistoryFault that lists the existing ones, the
+ * Exactly one of proxiesOrPodsAt, the exact pod before those of a workload. Throws a HistoryFault that lists the existing ones, the
  * nearest first.
  */
 export function proxyNamed(state: State, name: string): ProxyRecord {
   const connected = state.proxies.get(name);
   if (connected !== undefined) return connected;
-  const proxies = proxiesAt(state);
+  const proxies = proxiesOrPodsAt(state);
   const called = proxies.filter(({ facets, connection }) => isCalled(name, facets.id, connection));
   const exact = called.filter(({ facets }) => facets.id === name || facets.id.split('.')[0] === name);
   const found = exact.length > 0 ? exact : called;

@@ -18,7 +18,7 @@ import { workloadNamed } from './access/workload.ts';
 import { HistoryFault } from './history-fault.ts';
 import { holdingsOf } from './holdings.ts';
 import { nearestText } from './nearest.ts';
-import { proxiesAt } from './proxies.ts';
+import { proxiesOrPodsAt } from './proxies.ts';
 
 export interface TraceQuestion {
   /** A proxy or a service, as people call it. */
@@ -162,7 +162,7 @@ function arrivedAt(
   http: HttpRequest | undefined,
 ): Arrived {
   const endpoint = `${address}:${port}`;
-  const there = proxiesAt(state).find(({ facets }) => facets.type === 'sidecar' && facets.ips.includes(address));
+  const there = proxiesOrPodsAt(state).find(({ facets }) => facets.type === 'sidecar' && facets.ips.includes(address));
   if (there === undefined)
     return { endpoint, why: 'no proxy is connected there: policies at the workload are not asked' };
   const gate = gateOf(holdingsOf(tracker, state, there), address, false);

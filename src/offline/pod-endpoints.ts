@@ -1,5 +1,5 @@
-// Endpoints of Services, made of Pods: for YAML that no cluster has seen, as a chart or a repository has it. There nothing
-// writes EndpointSlices, and without them every Service would look as if it had no endpoints.
+// Endpoints of Services, made of Pods: for YAML that no cluster has seen, as a chart or a repository has it. There
+// nothing writes EndpointSlices, and without them every Service would look as if it had no endpoints.
 //
 // Invariant: input with an EndpointSlice or Endpoints of its own is left alone: it is what a cluster has, and a Service
 // without endpoints has none there.
