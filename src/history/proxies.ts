@@ -22,7 +22,7 @@ export function proxiesAt(state: State): readonly ProxyRecord[] {
 }
 
 /**
- * As proxiesAt; where none is connected, as in the journal of a recorder, which serves nobody, a proxy for each pod.
+ * As proxiesAt; where none is connected, as in the journal of a recorder, a proxy for each pod.
  */
 export function proxiesOrPodsAt(state: State): readonly ProxyRecord[] {
   if (state.proxies.size > 0) return proxiesAt(state);
@@ -42,8 +42,8 @@ export function isCalled(name: string, id: string, connection = ''): boolean {
 }
 
 /**
- * Exactly one of proxiesOrPodsAt, the exact pod before those of a workload. Throws a HistoryFault that lists the existing ones, the
- * nearest first.
+ * Exactly one of proxiesOrPodsAt, the exact pod before those of a workload. Throws a HistoryFault that lists the
+ * existing ones, the nearest first.
  */
 export function proxyNamed(state: State, name: string): ProxyRecord {
   const connected = state.proxies.get(name);
