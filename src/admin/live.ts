@@ -170,7 +170,10 @@ export function whyBehind(
   return `has the state of event ${type.stateSeq ?? 0}; what is newer was not sent yet`;
 }
 
-function holdsAll({ held }: TypeStatus, { versions }: { readonly versions: ReadonlyMap<string, string> }): boolean {
-  for (const [name, version] of versions) if (held?.get(name) !== version) return false;
+function holdsAll(
+  { clientVersions }: TypeStatus,
+  { versions }: { readonly versions: ReadonlyMap<string, string> },
+): boolean {
+  for (const [name, version] of versions) if (clientVersions?.get(name) !== version) return false;
   return true;
 }

@@ -6,7 +6,7 @@
 
 import type { Analyzer } from './analyzer.ts';
 import { friendlyName, inOrder, type Message } from './message.ts';
-import type { AnalysisKind, Snapshot } from './objects.ts';
+import type { AnalysisKind, AnalyzedObjects } from './objects.ts';
 
 export interface Suppression {
   readonly code: string;
@@ -31,7 +31,7 @@ export interface AnalysisOptions {
 
 const SUPPRESS = 'galley.istio.io/analyze-suppress';
 
-export function analyze(objects: Snapshot, from: readonly Analyzer[], options: AnalysisOptions = {}): Analysis {
+export function analyze(objects: AnalyzedObjects, from: readonly Analyzer[], options: AnalysisOptions = {}): Analysis {
   const { suppressions = [], runAll = false, further = [] } = options;
   const found: Message[] = [...further];
   const skipped: Analysis['skipped'][number][] = [];

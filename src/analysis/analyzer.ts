@@ -5,7 +5,7 @@
 // selector would be said to select nothing.
 
 import type { Report } from './message.ts';
-import type { AnalysisKind, Snapshot } from './objects.ts';
+import type { AnalysisKind, AnalyzedObjects } from './objects.ts';
 
 export interface Analyzer {
   readonly name: string;
@@ -15,5 +15,5 @@ export interface Analyzer {
   readonly needs: readonly AnalysisKind[];
   /** Run only when it is named: too many messages for everyday use. */
   readonly onRequest?: true;
-  readonly analyze: (objects: Snapshot, report: Report) => void;
+  readonly analyze: (objects: AnalyzedObjects, report: Report) => void;
 }

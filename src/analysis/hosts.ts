@@ -7,7 +7,7 @@
 import type { JsonObject } from '../core/base/json.ts';
 import type { Labels } from '../core/base/labels.ts';
 import type { ServiceEntry } from '../core/schema/istio-types.gen.ts';
-import { type Item, type Named, objectsOf, type Snapshot } from './objects.ts';
+import { type AnalyzedObjects, type Item, type Named, objectsOf } from './objects.ts';
 
 export const ALL_NAMESPACES = '*';
 const OWN_NAMESPACE = '.';
@@ -45,7 +45,7 @@ function splitLast(text: string): readonly [string, string] {
 }
 
 /** Every host that a route may go to, by the scopes that see it. */
-export function hostsOf(objects: Snapshot): HostMap {
+export function hostsOf(objects: AnalyzedObjects): HostMap {
   const hosts = new Map<string, HostEntry>();
   for (const item of objects.all('ServiceEntry')) addServiceEntry(hosts, item, objects.domain);
   for (const item of objects.all('Service')) addService(hosts, item, objects.domain);

@@ -5,7 +5,7 @@
 
 import type { Json } from '../core/base/json.ts';
 import type { Labels } from '../core/base/labels.ts';
-import { type Item, memberOf, objectsOf, type Snapshot, textOf, textsOf } from './objects.ts';
+import { type AnalyzedObjects, type Item, memberOf, objectsOf, textOf, textsOf } from './objects.ts';
 
 export const PROXY_CONTAINER = 'istio-proxy';
 export const INJECTION_LABEL = 'istio-injection';
@@ -16,12 +16,12 @@ export const MANAGED_LABEL = 'gateway.istio.io/managed';
 export const WAYPOINT_CONTROLLER = 'istio.io-mesh-controller';
 const REDIRECTION = 'ambient.istio.io/redirection';
 
-export function isPodInMesh(pod: Item<'Pod'>, objects: Snapshot): boolean {
+export function isPodInMesh(pod: Item<'Pod'>, objects: AnalyzedObjects): boolean {
   const { annotations, labels, namespace, spec } = pod;
   return isInMesh(annotations, labels, namespace, [spec.containers, spec.initContainers], objects);
 }
 
-export function isDeploymentInMesh({ namespace, spec }: Item<'Deployment'>, objects: Snapshot): boolean {
+export function isDeploymentInMesh({ namespace, spec }: Item<'Deployment'>, objects: AnalyzedObjects): boolean {
   const metadata = memberOf(spec, 'template', 'metadata');
   const annotations = textsOf(memberOf(metadata, 'annotations'));
   const labels = textsOf(memberOf(metadata, 'labels'));
@@ -33,7 +33,7 @@ function isInMesh(
   labels: Labels,
   namespace: string,
   containers: readonly (Json | undefined)[],
-  objects: Snapshot,
+  objects: AnalyzedObjects,
 ): boolean {
   if (containers.some(list => proxyImage(list) !== '')) return true;
   const said = labels[INJECT] ?? annotations[INJECT];

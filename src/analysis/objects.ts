@@ -62,7 +62,7 @@ export const clusterScoped: ReadonlySet<AnalysisKind> = new Set<AnalysisKind>([
   'ValidatingWebhookConfiguration',
 ]);
 
-export type Made = 'of-template' | 'of-installation';
+export type Provenance = 'of-template' | 'of-installation';
 
 /** An object as an analyzer reads it. */
 export interface Item<K extends AnalysisKind = AnalysisKind> {
@@ -79,7 +79,7 @@ export interface Item<K extends AnalysisKind = AnalysisKind> {
   readonly source: string;
   readonly origin?: Origin;
   /** Not read, but made: from a workload's template, or as what an installation of Istio brings. */
-  readonly made?: Made;
+  readonly made?: Provenance;
 }
 
 export interface Received {
@@ -87,11 +87,16 @@ export interface Received {
   readonly source: string;
   readonly cluster: string;
   readonly origin?: Origin;
-  readonly made?: Made;
+  readonly made?: Provenance;
 }
 
 /** Namespaces of Kubernetes itself, which analysis leaves out. Source: Istio pkg/kube/inject/initializer.go. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease', 'local-path-storage']);
+const IGNORED_NAMESPACES: ReadonlySet<string> = new Set([
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'local-path-storage',
+]);
 
 /** The members of metadata that name an object. */
 export interface Named {
@@ -99,9 +104,9 @@ export interface Named {
   readonly name: string;
 }
 
-export interface Snapshot {
+export interface AnalyzedObjects {
   readonly all: <K extends AnalysisKind>(kind: K) => readonly Item<K>[];
-  /** The first one of that name, of whichever cluster. */
+  /** The first object of that name, of any cluster. */
   readonly find: <K extends AnalysisKind>(kind: K, name: Named) => Item<K> | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
@@ -113,7 +118,7 @@ export interface Snapshot {
   readonly certificateIsValid: (pem: string, now: number) => boolean;
 }
 
-export type SnapshotContext = Omit<Snapshot, 'all' | 'find'>;
+export type AnalysisContext = Omit<AnalyzedObjects, 'all' | 'find'>;
 
 /** The kind of an object, if any analyzer knows it. */
 export function analysisKindOf(object: JsonObject): AnalysisKind | undefined {
@@ -126,12 +131,12 @@ export function analysisKindOf(object: JsonObject): AnalysisKind | undefined {
   return known !== undefined && kubernetesKinds[known] === group ? known : undefined;
 }
 
-/** `defaultNamespace`: of objects that name none. */
-export function snapshotOf(
+/** `defaultNamespace`: the namespace of objects without one. */
+export function analyzedObjects(
   objects: readonly Received[],
-  context: SnapshotContext,
+  context: AnalysisContext,
   defaultNamespace = 'default',
-): Snapshot {
+): AnalyzedObjects {
   const byKind = new Map<AnalysisKind, Item[]>();
   for (const received of objects) {
     const item = itemOf(received, defaultNamespace);
@@ -164,7 +169,7 @@ function itemOf({ object, ...from }: Received, defaultNamespace: string): Item |
   const metadata = object.metadata;
   if (kind === undefined || !isObject(metadata) || typeof metadata.name !== 'string') return undefined;
   const namespace = clusterScoped.has(kind) ? '' : textOf(metadata.namespace) || defaultNamespace;
-  if (LEFT_OUT.has(kind === 'Namespace' ? metadata.name : namespace)) return undefined;
+  if (IGNORED_NAMESPACES.has(kind === 'Namespace' ? metadata.name : namespace)) return undefined;
   const spec = specOf(kind, object);
   if (spec === undefined) return undefined;
   return {

@@ -68,7 +68,7 @@ export async function conditionNamed(
       const which = value === '' ? '' : ` with ${value} in its name`;
       return {
         holds: conditionOfProxy(history, proxy, clusterMissing(history, value)),
-        what: `${called} sends to a cluster${which} that it has not`,
+        what: `${called} routes to a cluster${which} that it does not have`,
         nearest: value === '' ? async () => '' : nearest,
       };
     }

@@ -10,7 +10,7 @@ import { keyDigest, privateKeyOf, publicKeyDer } from './x509/keys.ts';
 import { whyUnverified } from './x509/path.ts';
 import { certificateBlocks } from './x509/pem.ts';
 import { fits, OID_SERVER_AUTH, type Signer, signerOf } from './x509/profile.ts';
-import { whyListsMissing } from './x509/revocation-list.ts';
+import { missingRevocationLists } from './x509/revocation-list.ts';
 
 export type AuthorityMode = 'self-signed' | 'plugged-in';
 
@@ -51,7 +51,7 @@ export function signingBundle(texts: BundleTexts, now: number): SigningBundle {
   if (!certificate.ca) throw new Error('certificate is not authorized to sign other certificates');
   const key = privateKeyOf(texts.key);
   if (!fits(certificate, key)) throw new Error('the signing key does not belong to the signing certificate');
-  const missing = texts.crl === undefined ? undefined : whyListsMissing(texts.crl, chain);
+  const missing = texts.crl === undefined ? undefined : missingRevocationLists(texts.crl, chain);
   if (missing !== undefined) throw new Error(`ca-crl.pem: ${missing}`);
   const [first] = chain;
   return {

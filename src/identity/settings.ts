@@ -1,4 +1,4 @@
-// What an operator may say about identity: istiod's environment variables with istiod's defaults, read once at the
+// Settings of identity: istiod's environment variables with istiod's defaults, read once at the
 // start.
 //
 // Nothing here changes generated configuration, so nothing of it is a recorded setting. Source of names and defaults:
@@ -10,39 +10,53 @@ import { durationMs } from '../core/mesh/features.ts';
 export interface IdentitySettings {
   /** ENABLE_CA_SERVER: off, there is no certificate authority, and 15012 exists with certificate files only. */
   readonly caServer: boolean;
-  /** PILOT_CERT_PROVIDER: whence the serving certificate comes. */
+  /** PILOT_CERT_PROVIDER: where the serving certificate comes from. */
   readonly certProvider: string;
   /** EXTERNAL_CA: the registration authority that answers requests in place of the built-in authority. */
   readonly externalCa: string;
-  /** K8S_SIGNER and CERT_SIGNER_DOMAIN: who signs for the registration authority. */
+  /** K8S_SIGNER: the signer of Kubernetes that signs for the registration authority. */
   readonly kubernetesSigner: string;
+  /** CERT_SIGNER_DOMAIN: the domain of signers that a request may name. */
   readonly signerDomain: string;
-  /** ROOT_CA_DIR: where a plugged-in authority lies. */
+  /** ROOT_CA_DIR: the folder of a plugged-in authority. */
   readonly rootCaDir: string;
+  /** USE_CACERTS_FOR_SELF_SIGNED_CA */
   readonly useCacertsForSelfSigned: boolean;
   /** USE_REMOTE_CERTS: the Secret `cacerts` is read from the API server. */
   readonly useRemoteCerts: boolean;
   /** ISTIO_MULTIROOT_MESH: the roots of a plugged-in authority may change while it runs. */
   readonly multiRoot: boolean;
+  /** PILOT_ENABLE_CA_CRL */
   readonly crl: boolean;
+  /** DEFAULT_WORKLOAD_CERT_TTL */
   readonly defaultTtlMs: number;
+  /** MAX_WORKLOAD_CERT_TTL */
   readonly maxTtlMs: number;
+  /** CITADEL_SELF_SIGNED_CA_CERT_TTL */
   readonly rootTtlMs: number;
+  /** CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE */
   readonly rootKeyBits: number;
-  /** 0: the self-signed root is never looked at again. */
+  /** CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL; 0: the self-signed root is never checked again. */
   readonly rootCheckMs: number;
+  /** CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE */
   readonly rootGracePercent: number;
+  /** CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR */
   readonly rootJitter: boolean;
+  /** TOKEN_AUDIENCES */
   readonly audiences: readonly string[];
-  /** `namespace/account` of node agents that may ask for certificates of pods on their node. */
+  /** CA_TRUSTED_NODE_ACCOUNTS: `namespace/account` of node agents that may ask for certificates of pods on their node. */
   readonly trustedNodeAccounts: readonly string[];
+  /** TRUSTED_GATEWAY_CIDR */
   readonly trustedGatewayCidrs: readonly string[];
   /** JWT_RULE as given; '': none. */
   readonly jwtRule: string;
+  /** XDS_AUTH */
   readonly xdsAuth: boolean;
+  /** XDS_AUTH_PLAINTEXT */
   readonly xdsAuthPlaintext: boolean;
   /** ISTIOD_CUSTOM_HOST */
   readonly customHosts: readonly string[];
+  /** COMPLIANCE_POLICY */
   readonly compliancePolicy: string;
   /** ENABLE_DEBUG_ENDPOINT_AUTH: proven callers see debug pages of proxies of their own namespace only. */
   readonly debugAuth: boolean;
@@ -55,7 +69,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const HOUR_MS = 3_600_000;
 const RSA_BITS_MIN = 2_048;
 
-/** Throws with the name of the variable if a value is of no use. */
+/** Throws an error that names the variable if its value is unusable. */
 export function identitySettings(env: Environment): IdentitySettings {
   const flag = (name: string, fallback: boolean): boolean => goBoolean(env[name] ?? '') ?? fallback;
   const time = (name: string, fallback: number): number => {

@@ -2,8 +2,8 @@
 // committed become the next group; callers wait when too much is queued.
 //
 // Invariant: seqs are given in the order of the calls, and only to batches that follow the committed head without a
-// gap. So if a group cannot be written, everything queued behind it is rejected with it, and the next seq is the head's
-// plus one again.
+// gap. So if a group cannot be written, everything queued or waiting behind it is rejected with it, and the next seq is
+// the head's plus one again.
 
 import type { Event } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
@@ -111,7 +111,7 @@ export class AppendQueue {
   }
 
   async #run(): Promise<void> {
-    // In the next tick, so that batches appended in one tick become one group.
+    // In a microtask, so that batches appended by one task become one group.
     await Promise.resolve();
     while (this.#queue.length > 0) await this.#commitGroup(this.#takeGroup());
     this.#running = undefined;

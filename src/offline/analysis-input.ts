@@ -7,7 +7,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { parseDocuments } from '../adapters/file/parse.ts';
-import { memberOf, type Received, type SnapshotContext } from '../analysis/objects.ts';
+import { type AnalysisContext, memberOf, type Received } from '../analysis/objects.ts';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { State } from '../core/state.ts';
 
@@ -109,7 +109,7 @@ export function installedGateway({ mesh, settings }: State): readonly Received[]
 }
 
 /** `now`: ms since the epoch. */
-export function analysisContext({ mesh, networks, settings }: State, now: number): SnapshotContext {
+export function analysisContext({ mesh, networks, settings }: State, now: number): AnalysisContext {
   return {
     mesh: mesh.effective,
     networks: networks.effective,

@@ -7,7 +7,7 @@ import { type Analysis, type AnalysisOptions, analyze } from '../analysis/analyz
 import type { Analyzer } from '../analysis/analyzer.ts';
 import { schemaValidationError } from '../analysis/ist-0001-0145.ts';
 import type { Message, Subject, Wording } from '../analysis/message.ts';
-import { type Received, snapshotOf, textsOf } from '../analysis/objects.ts';
+import { analyzedObjects, type Received, textsOf } from '../analysis/objects.ts';
 import * as per from '../analysis/per.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import { showOrigin } from '../core/base/problem.ts';
@@ -51,7 +51,7 @@ function analyzeObjects(
   { analyzers, now, onlyAnalyzers = false, ...options }: AnalysisRequest,
   repeated: readonly Message[],
 ): Omit<AnalysisResult, 'objects'> {
-  const snapshot = snapshotOf(objects, analysisContext(state, now));
+  const snapshot = analyzedObjects(objects, analysisContext(state, now));
   if (onlyAnalyzers) return analyze(snapshot, analyzers, options);
   const said = analyze(snapshot, analyzers, { ...options, suppressions: [] }).messages;
   const patches = patchesOf(state, objects);

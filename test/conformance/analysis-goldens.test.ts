@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { analyze } from '../../src/analysis/analyze.ts';
 import { schemaValidation } from '../../src/analysis/analyzers/schema-validation.ts';
 import { friendlyName } from '../../src/analysis/message.ts';
-import { snapshotOf } from '../../src/analysis/objects.ts';
+import { analyzedObjects } from '../../src/analysis/objects.ts';
 import { analyzers } from '../../src/analysis/registry.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { analysisContext, installedGateway, objectsOfText } from '../../src/offline/analysis-input.ts';
@@ -46,7 +46,7 @@ function found({ analyzer, inputFiles, meshConfigFile, meshNetworksFile }: Golde
   const objects = [...texts.flatMap(([file, text]) => objectsOfText(CLUSTER, file, text)), ...installedGateway(state)];
   const chosen = [...analyzers, schemaValidation].filter(({ name, type = name }) => type === analyzer);
   expect(chosen.length).toBeGreaterThan(0);
-  const { messages } = analyze(snapshotOf(objects, analysisContext(state, NOW), ''), chosen, { runAll: true });
+  const { messages } = analyze(analyzedObjects(objects, analysisContext(state, NOW), ''), chosen, { runAll: true });
   return messages.map(({ name, item }) => `${name} ${item === undefined ? '' : friendlyName(item)}`).sort();
 }
 

@@ -1,5 +1,5 @@
-// A history folded at once (restore.ts) comes to what it comes to one by one: records, what is in force, indexes, whatever the order, with
-// filters of the mesh that come and go in the middle.
+// Folding a history at once (restore.ts) gives the state that folding its events one by one gives: records, objects in
+// force, indexes. Histories have any order, and filters of the mesh change in the middle of them.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

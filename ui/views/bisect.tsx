@@ -22,7 +22,7 @@ interface Condition {
 const CONDITIONS: readonly Condition[] = [
   {
     name: 'cluster-missing',
-    title: 'sends to a cluster that it does not have',
+    title: 'routes to a cluster that it does not have',
     value: { label: 'Part of its name', example: 'reviews', needed: false },
   },
   {

@@ -30,13 +30,13 @@ export interface AdmissionAnswer {
   readonly warnings?: readonly string[];
 }
 
-/** A text: why the body is no review. */
+/** The request of a review, or, as text, why the body is not an AdmissionReview. */
 export function parseReview(body: string): AdmissionRequest | string {
   let review: Json;
   try {
     review = JSON.parse(body) as Json;
   } catch {
-    return 'could not decode body: it is no JSON';
+    return 'could not decode body: it is not JSON';
   }
   if (!isObject(review) || review.kind !== 'AdmissionReview' || !VERSIONS.includes(String(review.apiVersion))) {
     return `could not decode body: expected AdmissionReview of ${VERSIONS.join(' or ')}`;

@@ -16,7 +16,7 @@ import {
   unknownAnnotation,
 } from '../ist-0001-0145.ts';
 import type { Report } from '../message.ts';
-import { type Item, objectsOf, type Snapshot } from '../objects.ts';
+import { type AnalyzedObjects, type Item, objectsOf } from '../objects.ts';
 
 const KINDS = ['Namespace', 'Service', 'Pod', 'Deployment'] as const;
 /** Annotations that a pod without an init container of Istio's has from the CNI plugin. */
@@ -58,7 +58,7 @@ export const alphaAnnotations: Analyzer = {
   },
 };
 
-function annotated(objects: Snapshot): readonly Item<(typeof KINDS)[number]>[] {
+function annotated(objects: AnalyzedObjects): readonly Item<(typeof KINDS)[number]>[] {
   return KINDS.flatMap(kind => objects.all(kind));
 }
 

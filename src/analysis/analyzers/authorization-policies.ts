@@ -6,7 +6,7 @@ import type { Analyzer } from '../analyzer.ts';
 import { isPodAmbient, isPodInMesh } from '../in-mesh.ts';
 import { noMatchingWorkloadsFound, referencedResourceNotFound } from '../ist-0001-0145.ts';
 import type { Report } from '../message.ts';
-import { type Item, type Snapshot, selectorText } from '../objects.ts';
+import { type AnalyzedObjects, type Item, selectorText } from '../objects.ts';
 
 type Policy = Item<'AuthorizationPolicy'>;
 
@@ -25,7 +25,7 @@ export const authorizationPolicies: Analyzer = {
   },
 };
 
-function checkWorkloads(objects: Snapshot, pods: readonly Item<'Pod'>[], item: Policy, report: Report): void {
+function checkWorkloads(objects: AnalyzedObjects, pods: readonly Item<'Pod'>[], item: Policy, report: Report): void {
   const isMeshWide = item.namespace === (objects.mesh.rootNamespace ?? objects.systemNamespace);
   const { selector } = item.spec;
   if (isMeshWide && selector === undefined) return;

@@ -6,7 +6,7 @@ import type { Analyzer } from '../analyzer.ts';
 import { isDeploymentInMesh, MANAGED_LABEL, WAYPOINT_CONTROLLER } from '../in-mesh.ts';
 import { deploymentAssociatedToMultipleServices, deploymentConflictingPorts } from '../ist-0001-0145.ts';
 import type { Report } from '../message.ts';
-import { fullName, type Item, memberOf, objectsOf, type Snapshot, textOf, textsOf } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item, memberOf, objectsOf, textOf, textsOf } from '../objects.ts';
 
 type Services = readonly Item<'Service'>[];
 
@@ -25,7 +25,7 @@ export const deploymentServices: Analyzer = {
   },
 };
 
-function servicesOf(objects: Snapshot, item: Item<'Deployment'>): Services {
+function servicesOf(objects: AnalyzedObjects, item: Item<'Deployment'>): Services {
   const labels = textsOf(memberOf(item.spec, 'template', 'metadata', 'labels'));
   return objects.all('Service').filter(({ namespace, spec }) => {
     const selector = textsOf(spec.selector);

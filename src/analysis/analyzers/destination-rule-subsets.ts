@@ -5,7 +5,7 @@ import { type Labels, localityOfNode, selects, withTopology } from '../../core/b
 import type { Analyzer } from '../analyzer.ts';
 import { findHost, hostsOf } from '../hosts.ts';
 import { destinationRuleSubsetNotSelectPods, unknownDestinationRuleHost } from '../ist-0146-0176.ts';
-import { type Snapshot, textOf } from '../objects.ts';
+import { type AnalyzedObjects, textOf } from '../objects.ts';
 
 export const destinationRuleSubsets: Analyzer = {
   name: 'destinationrule.SubsetSelectPodAnalyzer',
@@ -32,7 +32,7 @@ export const destinationRuleSubsets: Analyzer = {
 };
 
 /** With the labels of the place where a pod runs. */
-function podLabels(objects: Snapshot): readonly Labels[] {
+function podLabels(objects: AnalyzedObjects): readonly Labels[] {
   const nodes = new Map(objects.all('Node').map(({ name, labels }) => [name, localityOfNode(labels)]));
   return objects.all('Pod').map(({ labels, spec }) => {
     const node = textOf(spec.nodeName);

@@ -8,7 +8,7 @@ import { selects } from '../../core/base/labels.ts';
 import type { Gateway, Server } from '../../core/schema/istio-types.gen.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { conflictingGateways } from '../ist-0001-0145.ts';
-import { fullName, type Item, type Snapshot, selectorText } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item, selectorText } from '../objects.ts';
 
 export const gatewayConflicts: Analyzer = {
   name: 'gateway.ConflictingGatewayAnalyzer',
@@ -35,7 +35,7 @@ export const gatewayConflicts: Analyzer = {
 };
 
 /** Equal selectors; or one contains the other as text, and a pod has both. */
-function meet(objects: Snapshot, { selector: a = {} }: Gateway, { selector: b = {} }: Gateway): boolean {
+function meet(objects: AnalyzedObjects, { selector: a = {} }: Gateway, { selector: b = {} }: Gateway): boolean {
   const [textA, textB] = [selectorText(a), selectorText(b)];
   if (textA === textB) return true;
   if (!textA.includes(textB) && !textB.includes(textA)) return false;

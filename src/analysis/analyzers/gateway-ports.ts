@@ -5,7 +5,7 @@ import { selects } from '../../core/base/labels.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { referencedResourceNotFound } from '../ist-0001-0145.ts';
 import { gatewayPortNotDefinedOnService } from '../ist-0146-0176.ts';
-import { type Item, objectsOf, type Snapshot, selectorText, textsOf } from '../objects.ts';
+import { type AnalyzedObjects, type Item, objectsOf, selectorText, textsOf } from '../objects.ts';
 
 export const gatewayPorts: Analyzer = {
   name: 'gateway.IngressGatewayPortAnalyzer',
@@ -30,7 +30,7 @@ export const gatewayPorts: Analyzer = {
 };
 
 /** Ports of Services over these pods, and the ports that those lead to. */
-function exposedPorts(objects: Snapshot, pods: readonly Item<'Pod'>[]): ReadonlySet<number> {
+function exposedPorts(objects: AnalyzedObjects, pods: readonly Item<'Pod'>[]): ReadonlySet<number> {
   const exposed = new Set<number>();
   for (const { namespace, spec } of objects.all('Service')) {
     const selector = textsOf(spec.selector);

@@ -11,7 +11,7 @@ import type { Analyzer } from '../analyzer.ts';
 import { referencedResourceNotFound } from '../ist-0001-0145.ts';
 import { invalidGatewayCredential } from '../ist-0146-0176.ts';
 import type { Report } from '../message.ts';
-import { type Item, type Snapshot, selectorText, shortOrFullName, textOf } from '../objects.ts';
+import { type AnalyzedObjects, type Item, selectorText, shortOrFullName, textOf } from '../objects.ts';
 
 export const gatewaySecrets: Analyzer = {
   name: 'gateway.SecretAnalyzer',
@@ -28,7 +28,7 @@ export const gatewaySecrets: Analyzer = {
   },
 };
 
-function checkServers(objects: Snapshot, item: Item<'Gateway'>, namespace: string, report: Report): void {
+function checkServers(objects: AnalyzedObjects, item: Item<'Gateway'>, namespace: string, report: Report): void {
   (item.spec.servers ?? []).forEach(({ tls }, i) => {
     const name = tls?.credentialName ?? '';
     if (name === '') return;
@@ -45,7 +45,7 @@ const KEYS = [
   ['tls.crt', 'tls.key'],
 ] as const;
 
-function isUsable({ certificateIsValid, now }: Snapshot, secret: JsonObject): boolean {
+function isUsable({ certificateIsValid, now }: AnalyzedObjects, secret: JsonObject): boolean {
   for (const [certificate, key] of KEYS) {
     const [pem, privateKey] = [textAt(secret, certificate), textAt(secret, key)];
     if (pem !== '' && privateKey !== '') return certificateIsValid(pem, now);

@@ -8,7 +8,7 @@ import type { Analyzer } from '../analyzer.ts';
 import { INJECTION_LABEL, PROXY_CONTAINER, REVISION_LABEL } from '../in-mesh.ts';
 import { injectorConfigMap, injectorValues } from '../injector.ts';
 import { podsIstioProxyImageMismatchInNamespace } from '../ist-0146-0176.ts';
-import { type Item, memberOf, objectsOf, type Snapshot, textOf } from '../objects.ts';
+import { type AnalyzedObjects, type Item, memberOf, objectsOf, textOf } from '../objects.ts';
 
 export const injectionImage: Analyzer = {
   name: 'injection.ImageAnalyzer',
@@ -57,17 +57,17 @@ function proxyContainers({ spec }: Item<'Pod'>): readonly string[] {
     .map(({ image }) => textOf(image));
 }
 
-function isStale(objects: Snapshot, pod: Item<'Pod'>, image: string): boolean {
+function isStale(objects: AnalyzedObjects, pod: Item<'Pod'>, image: string): boolean {
   if ((pod.annotations['sidecar.istio.io/proxyImage'] ?? '') !== '') return false;
   return proxyContainers(pod).some(one => !isImage(objects, pod, one, image));
 }
 
-function isImage(objects: Snapshot, pod: Item<'Pod'>, found: string, image: string): boolean {
+function isImage(objects: AnalyzedObjects, pod: Item<'Pod'>, found: string, image: string): boolean {
   return found === image || found === `${image}-${variantOf(objects, pod)}`;
 }
 
 /** The image type that applies to a pod: mesh, root namespace, namespace, workload, annotation; the last one wins. */
-function variantOf(objects: Snapshot, pod: Item<'Pod'>): string {
+function variantOf(objects: AnalyzedObjects, pod: Item<'Pod'>): string {
   const { mesh } = objects;
   const configs = objects.all('ProxyConfig');
   const root = mesh.rootNamespace ?? objects.systemNamespace;

@@ -8,7 +8,7 @@ import { injectorConfigMap, injectorValues } from '../injector.ts';
 import { namespaceMultipleInjectionLabels, namespaceNotInjected, podMissingProxy } from '../ist-0001-0145.ts';
 import { namespaceInjectionEnabledByDefault } from '../ist-0146-0176.ts';
 import type { Report } from '../message.ts';
-import { fullName, type Item, memberOf, type Snapshot } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item, memberOf } from '../objects.ts';
 
 const ENABLED = 'enabled';
 
@@ -31,7 +31,7 @@ export const injection: Analyzer = {
 };
 
 /** True: pods of this namespace are to have the proxy. */
-function checkNamespace(objects: Snapshot, item: Item<'Namespace'>, report: Report): boolean {
+function checkNamespace(objects: AnalyzedObjects, item: Item<'Namespace'>, report: Report): boolean {
   const { labels, name } = item;
   const { [INJECTION_LABEL]: said, [REVISION_LABEL]: revision } = labels;
   const present = labelsOf(item);
@@ -54,7 +54,7 @@ function labelsOf({ labels }: Item): readonly string[] {
   return present;
 }
 
-function enabledByDefault(objects: Snapshot, revision: string | undefined): boolean {
+function enabledByDefault(objects: AnalyzedObjects, revision: string | undefined): boolean {
   const map = objects.all('ConfigMap').find(({ name }) => name === injectorConfigMap(revision));
   const values: JsonObject | undefined = map === undefined ? undefined : injectorValues(map);
   const webhook = isObject(values) ? memberOf(values, 'sidecarInjectorWebhook') : undefined;

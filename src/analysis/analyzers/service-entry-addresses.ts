@@ -4,7 +4,7 @@
 import { isObject } from '../../core/base/json.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { serviceEntryAddressesRequired } from '../ist-0001-0145.ts';
-import type { Snapshot } from '../objects.ts';
+import type { AnalyzedObjects } from '../objects.ts';
 
 export const serviceEntryAddresses: Analyzer = {
   name: 'serviceentry.Analyzer',
@@ -26,7 +26,7 @@ export const serviceEntryAddresses: Analyzer = {
 };
 
 /** Proxies answer DNS themselves and give every host an address of its own. */
-function allocates({ mesh }: Snapshot): boolean {
+function allocates({ mesh }: AnalyzedObjects): boolean {
   const metadata = mesh.defaultConfig.proxyMetadata ?? {};
   const isOn = (name: string): boolean => metadata[name] === 'true';
   return (

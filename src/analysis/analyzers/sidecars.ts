@@ -12,7 +12,7 @@ import {
 } from '../ist-0001-0145.ts';
 import { ineffectivePolicy } from '../ist-0146-0176.ts';
 import type { Report } from '../message.ts';
-import { type Item, type Snapshot, selectorText } from '../objects.ts';
+import { type AnalyzedObjects, type Item, selectorText } from '../objects.ts';
 
 type Sidecar = Item<'Sidecar'>;
 
@@ -56,7 +56,7 @@ function reportPods(ofPod: ReadonlyMap<Item<'Pod'>, readonly Sidecar[]>, report:
 }
 
 function reportNamespaces(
-  objects: Snapshot,
+  objects: AnalyzedObjects,
   ofNamespace: ReadonlyMap<string, readonly Sidecar[]>,
   report: Report,
 ): void {

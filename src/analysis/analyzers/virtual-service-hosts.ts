@@ -12,7 +12,7 @@ import {
   virtualServiceDestinationPortSelectorRequired,
 } from '../ist-0001-0145.ts';
 import type { Report } from '../message.ts';
-import { fullName, type Item, type Snapshot } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item } from '../objects.ts';
 import { destinationsOf } from './virtual-service-destinations.ts';
 
 type VirtualService = Item<'VirtualService'>;
@@ -31,7 +31,7 @@ export const virtualServiceHosts: Analyzer = {
   },
 };
 
-function checkDestinations(objects: Snapshot, hosts: HostMap, item: VirtualService, report: Report): void {
+function checkDestinations(objects: AnalyzedObjects, hosts: HostMap, item: VirtualService, report: Report): void {
   const from = { namespace: item.namespace, exportTo: item.spec.exportTo ?? [], domain: objects.domain };
   for (const { destination, path, mirror } of destinationsOf(item.spec)) {
     const { host = '' } = destination;
@@ -57,7 +57,7 @@ function checkPort(
 }
 
 /** VirtualServices that route one of their own hosts to a subset, and that host. */
-function subsetRoutes(objects: Snapshot): readonly (readonly [VirtualService, string])[] {
+function subsetRoutes(objects: AnalyzedObjects): readonly (readonly [VirtualService, string])[] {
   return objects.all('VirtualService').flatMap(item => {
     const { http = [], hosts = [] } = item.spec;
     const destinations = http.flatMap(({ route = [] }) => route.map(({ destination = {} }) => destination));

@@ -6,7 +6,7 @@ import { selects } from '../../core/base/labels.ts';
 import type { VirtualService } from '../../core/schema/istio-types.gen.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { jwtClaimBasedRoutingWithoutRequestAuthN } from '../ist-0146-0176.ts';
-import { fullName, type Snapshot, shortOrFullName } from '../objects.ts';
+import { type AnalyzedObjects, fullName, shortOrFullName } from '../objects.ts';
 
 /** `@request.auth.claims.a.b` or `@request.auth.claims[a][b]`. */
 const CLAIM = /^@request\.auth\.claims(?:\..+|\[.+\])$/is;
@@ -32,7 +32,7 @@ export const virtualServiceJwt: Analyzer = {
 };
 
 function isAuthenticated(
-  objects: Snapshot,
+  objects: AnalyzedObjects,
   pod: { readonly namespace: string; readonly labels: Record<string, string> },
 ): boolean {
   return objects

@@ -8,7 +8,7 @@ import { compareText } from '../../core/model/object.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { ALL_NAMESPACES, fullHost, isExportedToAll } from '../hosts.ts';
 import { conflictingMeshGatewayVirtualServiceHosts } from '../ist-0001-0145.ts';
-import { fullName, type Item, type Snapshot } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item } from '../objects.ts';
 
 type VirtualServices = readonly Item<'VirtualService'>[];
 
@@ -39,7 +39,7 @@ interface ScopedHost {
   readonly host: string;
 }
 
-function meshHosts(objects: Snapshot): readonly (readonly [ScopedHost, VirtualServices])[] {
+function meshHosts(objects: AnalyzedObjects): readonly (readonly [ScopedHost, VirtualServices])[] {
   const found = new Map<string, Item<'VirtualService'>[]>();
   for (const item of objects.all('VirtualService')) {
     const { gateways = [], hosts = [], exportTo = [] } = item.spec;

@@ -4,7 +4,7 @@
 import type { Analyzer } from '../analyzer.ts';
 import { serviceOfHost } from '../hosts.ts';
 import { referencedResourceNotFound } from '../ist-0001-0145.ts';
-import { fullName, type Snapshot } from '../objects.ts';
+import { type AnalyzedObjects, fullName } from '../objects.ts';
 import { destinationsOf } from './virtual-service-destinations.ts';
 
 export const virtualServiceSubsets: Analyzer = {
@@ -24,7 +24,7 @@ export const virtualServiceSubsets: Analyzer = {
   },
 };
 
-function definedSubsets(objects: Snapshot): ReadonlySet<string> {
+function definedSubsets(objects: AnalyzedObjects): ReadonlySet<string> {
   const defined = new Set<string>();
   for (const { namespace, spec } of objects.all('DestinationRule')) {
     for (const { name = '' } of spec.subsets ?? []) defined.add(keyOf(objects, namespace, spec.host ?? '', name));
@@ -32,6 +32,6 @@ function definedSubsets(objects: Snapshot): ReadonlySet<string> {
   return defined;
 }
 
-function keyOf({ domain }: Snapshot, namespace: string, host: string, subset: string): string {
+function keyOf({ domain }: AnalyzedObjects, namespace: string, host: string, subset: string): string {
   return `${fullName(serviceOfHost(namespace, host, domain))}+${subset}`;
 }

@@ -8,7 +8,7 @@ import { INJECT, INJECTION_LABEL, REVISION_LABEL } from '../in-mesh.ts';
 import { invalidWebhook } from '../ist-0001-0145.ts';
 import { selectorMatches, textList } from '../label-selector.ts';
 import type { Report } from '../message.ts';
-import { fullName, type Item, memberOf, objectsOf, type Snapshot, textOf } from '../objects.ts';
+import { type AnalyzedObjects, fullName, type Item, memberOf, objectsOf, textOf } from '../objects.ts';
 
 interface Webhook {
   readonly item: Item;
@@ -76,7 +76,7 @@ function variants(label: string, values: readonly string[], revisions: ReadonlyS
   ];
 }
 
-function checkService(objects: Snapshot, { item, hook }: Webhook, report: Report): void {
+function checkService(objects: AnalyzedObjects, { item, hook }: Webhook, report: Report): void {
   const service = memberOf(hook.clientConfig, 'service');
   if (!isObject(service)) return;
   const named = { namespace: textOf(service.namespace), name: textOf(service.name) };

@@ -15,7 +15,7 @@ import { definitionOf, definitions } from '../kinds/registry.ts';
 import type { KindName } from '../model/kind.ts';
 import type { Obj, ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
-import { inForce } from './in-force.ts';
+import { putInForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
 import type { Reduced } from './reduced.ts';
 
@@ -72,7 +72,7 @@ function settle(
   effects: readonly Effect[],
   ask: boolean,
 ): Reduced {
-  const settled = inForce(state, definition, key);
+  const settled = putInForce(state, definition, key);
   if (settled === undefined) return [state, effects];
   const { next, before, after } = settled;
   if (!ask) return [next, effects];

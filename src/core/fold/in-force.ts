@@ -7,8 +7,8 @@
 // events leaves no trace.
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
-// selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
-// (WorkloadEntries of remote clusters included) the label istio.io/rev must be absent or our revision.
+// selected by discoverySelectors; if ISTIO_WATCH_NAMESPACE names one, it must be that one; and configuration, including
+// WorkloadEntries of remote clusters, must have no label istio.io/rev or our revision in it.
 
 import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
@@ -22,14 +22,14 @@ import type { Table } from '../table.ts';
 
 export const REVISION_LABEL = 'istio.io/rev';
 
-export interface Settled {
+export interface InForceChange {
   readonly next: State;
   readonly before: Obj | undefined;
   readonly after: Obj | undefined;
 }
 
 /** Puts the object with precedence in force under a key; undefined if it already is. */
-export function inForce(state: State, definition: KindDefinition, key: string): Settled | undefined {
+export function putInForce(state: State, definition: KindDefinition, key: string): InForceChange | undefined {
   const { kind } = definition;
   const before = state.objects[kind].get(key);
   const after = winner(state, kind, key);
@@ -79,7 +79,7 @@ function refilterRange(state: State, kind: KindName, prefix: string): State {
   for (const { key } of state.records.range(prefix)) {
     if (key === last) continue;
     last = key;
-    next = inForce(next, definitions[kind] as KindDefinition, key)?.next ?? next;
+    next = putInForce(next, definitions[kind] as KindDefinition, key)?.next ?? next;
   }
   return next;
 }
@@ -187,7 +187,7 @@ function noteEntries(
 }
 
 /**
- * Puts the objects with precedence in force under many keys at once: the same state as `inForce` for each key gives.
+ * Puts the objects with precedence in force under many keys at once: the same state as `putInForce` for each key gives.
  * Used after `records` were changed in bulk.
  */
 export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {

@@ -3,8 +3,10 @@
 //
 // Invariant: `finish` returns the state that folding the same events one by one gives (law 6). It is faster for two
 // reasons. The objects in force follow from records, mesh and settings alone (law 3), so object events only change
-// records, and tables and indexes are made once, by `finish`. And a version that a later accepted version supersedes
-// leaves no trace, so versions wait undecoded and only the last ones are judged (versions.ts).
+// records, and tables and indexes are made once, by `finish`. Other events are folded as they
+// come; of these only a change of the mesh filters reads records, and `finish` applies the last filters to the pending
+// ones. And a version that a later accepted version supersedes leaves no trace, so versions wait undecoded and only the
+// last ones are judged (versions.ts).
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
@@ -79,7 +81,7 @@ export class Restoring {
         const { apiVersion, kind, namespace, name } = event.ref;
         const definition = definitionOf(apiVersion, kind);
         if (definition === undefined) return undefined;
-        this.#wait(definition, `${namespaceOf(namespace, definition.clusterScoped)}/${name}`, event);
+        this.#postpone(definition, `${namespaceOf(namespace, definition.clusterScoped)}/${name}`, event);
         return undefined;
       }
       case 'Add':
@@ -138,10 +140,10 @@ export class Restoring {
     const { object } = version;
     const definition = isObject(object) ? definitionOf(object.apiVersion, object.kind) : undefined;
     const name = definition && presumedName(definition, version);
-    return definition === undefined || name === undefined ? undefined : this.#wait(definition, name, version);
+    return definition === undefined || name === undefined ? undefined : this.#postpone(definition, name, version);
   }
 
-  #wait(definition: KindDefinition, name: string, version: Version): PendingObject {
+  #postpone(definition: KindDefinition, name: string, version: Version): PendingObject {
     const pending = this.#pendingFor(definition, version.source, name);
     if (pending.versions.length >= PENDING_VERSIONS_MAX) this.#judged(pending);
     if (this.#pendingVersions >= Math.max(PENDING_MAX, this.#objects() * PENDING_PER_OBJECT_MAX)) {

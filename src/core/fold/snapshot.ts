@@ -39,9 +39,10 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   ] as const) {
     yield ours(compact({ kind, at: value.at, value: value.raw, refused: value.refused as unknown as Json }));
     for (const layer of ['configMap', 'shared'] as const) {
-      const word = value.others?.[layer];
-      if (word === undefined) continue;
-      yield ours(compact({ kind, layer, at: word.at, value: word.raw, refused: word.refused as unknown as Json }));
+      const layerRecord = value.others?.[layer];
+      if (layerRecord === undefined) continue;
+      const { at, raw, refused } = layerRecord;
+      yield ours(compact({ kind, layer, at, value: raw, refused: refused as unknown as Json }));
     }
   }
   for (const record of state.records.values()) {

@@ -62,7 +62,7 @@ export interface Entry {
   unlinked: boolean;
   /** The sweep epoch in which it was last used. */
   usedInEpoch: number;
-  /** Id of the run that called it last, to note repeated calls of one run once. */
+  /** Id of the run that called it last, so that a run records it once. */
   lastRun: number;
 }
 

@@ -21,7 +21,7 @@ export function interning<T extends object>(name: string): Generator<T, T> {
 
 export interface MemoCell extends Leaf {
   readonly value: unknown;
-  /** Id of the run that used it last, to note repeated uses of one run once. */
+  /** Id of the run that used it last, so that a run records it once. */
   lastRun: number;
 }
 

@@ -4,7 +4,8 @@
 // differing keys affect; evaluates those, and reports the dependents of each read whose value changed. So a change
 // costs what it affects, not the size of the state.
 //
-// Invariant: the value of each read here is its value at the state that the index was last moved to.
+// Invariant: the value of each read here is its value at the state that the index was last moved to. So the `state`
+// given to `object`, `range` and the other look-ups must be that one: a read that is made there begins with its value.
 
 import { type Few, forEachOf, isEmpty, withOne, without } from '../base/small-set.ts';
 import { indexNames, kindNames } from '../kinds/registry.ts';
@@ -23,7 +24,7 @@ import type { Table } from '../table.ts';
 export abstract class Read<D> {
   abstract value: unknown;
   #dependents: Few<D>;
-  /** Id of the run that read it last, to note repeated reads of one run once. */
+  /** Id of the run that read it last, so that a run records it once. */
   lastRun = 0;
 
   abstract evaluate(state: State): unknown;
@@ -157,7 +158,10 @@ export class ReadIndex<D> {
     this.#tables = [...Object.values<TableReads<D>>(this.#objects), ...Object.values<TableReads<D>>(this.#indexes)];
   }
 
-  /** Updates all reads to this state. `onChanged` is called with each dependent of a read whose value changed. */
+  /**
+   * Evaluates the affected reads at this state. `onChanged` is called with each dependent of a read whose value changed, once for
+   * each such read.
+   */
   moveTo(state: State, onChanged: (dependent: D) => void): void {
     const before = this.#at;
     if (before === state) return;

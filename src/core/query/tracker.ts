@@ -39,8 +39,8 @@ import type { Variants } from './variants.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /**
- * Memoised values of one (query, argument); past that the oldest is dropped. The limit exceeds the proxies of one
- * instance: with one value per proxy and a lower limit, each value would be dropped before it is asked for again.
+ * Memoised values of one (query, argument); past that the oldest is dropped. More than one instance has proxies: if a
+ * query has a value for each proxy, a lower limit would drop each value before it is asked for again.
  */
 export const VARIANTS_MAX = 65_536;
 

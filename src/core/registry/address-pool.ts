@@ -1,8 +1,8 @@
-// The addresses of one prefix that may be given to hosts: a host gets a place by a hash of its name, or the next free
-// place after it. So the address of a host depends on the other hosts only where places meet, and control planes
-// without a common log give equal addresses.
+// The addresses of one prefix that can be allocated to hosts: a host gets the place that a hash of its name gives, or
+// the next free place after it. So the address of a host depends on other hosts only if their hashes give one place,
+// and control planes without a common log allocate equal addresses.
 //
-// Places are numbered from 1, since the network's own address is never given. Of a prefix with more than 32 free bits
+// Places are numbered from 1, since the network's own address is never allocated. Of a prefix with more than 32 free bits
 // only the last 32 are used.
 
 import ipaddr from 'ipaddr.js';

@@ -91,7 +91,7 @@ export const crdRules = {
     const accounts = ['serviceAccounts', 'notServiceAccounts'].some(key => source[key] !== undefined);
     const others = ['principals', 'notPrincipals', 'namespaces', 'notNamespaces'];
     return accounts && others.some(key => source[key] !== undefined)
-      ? 'service accounts cannot stand beside principals or namespaces'
+      ? 'service accounts cannot be combined with principals or namespaces'
       : undefined;
   }),
   portsNeedSelector: object(({ portLevelMtls, selector }) => {

@@ -8,7 +8,7 @@ import { bitsOf, elementOf, inside, oidOf, TAG } from './der.ts';
 import { verifiesNow } from './keys.ts';
 import { pemBlocks } from './pem.ts';
 
-interface List {
+interface RevocationList {
   /** What is signed. */
   readonly raw: Buffer;
   /** OID. */
@@ -16,9 +16,9 @@ interface List {
   readonly signature: Buffer;
 }
 
-/** Undefined: every certificate has its list in the text (PEM). */
-export function whyListsMissing(text: string, chain: readonly X509Certificate[]): string | undefined {
-  let lists: readonly List[];
+/** What is wrong with the lists of the chain; undefined: every certificate has its list in the text (PEM). */
+export function missingRevocationLists(text: string, chain: readonly X509Certificate[]): string | undefined {
+  let lists: readonly RevocationList[];
   try {
     lists = pemBlocks(text)
       .filter(({ label }) => label === 'X509 CRL')
@@ -33,12 +33,12 @@ export function whyListsMissing(text: string, chain: readonly X509Certificate[])
   return `missing CRL signed by certificates: [${names.join('; ')}]`;
 }
 
-function listOf(der: Buffer): List {
+function listOf(der: Buffer): RevocationList {
   const [raw, algorithm, signature] = inside(elementOf(der), TAG.sequence);
   if (raw === undefined) throw new Error('not a revocation list');
   return { raw: raw.raw, algorithm: oidOf(inside(algorithm, TAG.sequence)[0]), signature: bitsOf(signature) };
 }
 
-function isSignedBy({ raw, algorithm, signature }: List, { publicKey }: X509Certificate): boolean {
+function isSignedBy({ raw, algorithm, signature }: RevocationList, { publicKey }: X509Certificate): boolean {
   return verifiesNow(algorithm, publicKey, raw, signature);
 }

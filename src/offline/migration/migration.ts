@@ -7,7 +7,7 @@
 
 import { analyze } from '../../analysis/analyze.ts';
 import type { Message } from '../../analysis/message.ts';
-import { type Received, snapshotOf } from '../../analysis/objects.ts';
+import { analyzedObjects, type Received } from '../../analysis/objects.ts';
 import * as per from '../../analysis/per.ts';
 import { isObject } from '../../core/base/json.ts';
 import { clusterSources, remoteClusters } from '../../core/clusters/remote-clusters.ts';
@@ -61,7 +61,7 @@ export function migrationOf(
   const patches = patchesOf(state, objects);
   const known = findingsOf(state, patches).filter(({ code }) => DIFFERENCES.includes(code));
   const further = [...said, ...messagesOf(known, objects)];
-  const analysis = analyze(snapshotOf(objects, analysisContext(state, now)), [], { suppressions, further });
+  const analysis = analyze(analyzedObjects(objects, analysisContext(state, now)), [], { suppressions, further });
   return { ...analysis, objects: objects.length, patches, unseen: unseen(objects) };
 }
 

@@ -49,8 +49,9 @@ export class JetStreamLog implements WorldLog {
   readonly #options: JetStreamOptions;
   readonly #stream: string;
   readonly #subject: string;
-  /** Of the last message that was read, and of the last entry that was given to the follower. */
+  /** Sequence number of the last message that was read. */
   #readTo = 0;
+  /** Sequence number of the last entry that was given to the follower. */
   #given = 0;
 
   constructor(options: JetStreamOptions) {
@@ -164,7 +165,7 @@ export class JetStreamLog implements WorldLog {
 
   follow(after: number, events: FollowEvents): { stop(): Promise<void> } {
     const following = new Following(this.#options.link, this.#stream, after, {
-      onRead: (message, text, behind) => this.#read(message, text, behind, events),
+      onRead: (message, text, behind) => this.#onRead(message, text, behind, events),
       onReachable: reachable => events.onReachable(reachable),
       onLost: why => events.onLost(why),
     });
@@ -174,7 +175,7 @@ export class JetStreamLog implements WorldLog {
     return { stop: () => following.stop() };
   }
 
-  async #read(seq: number, text: string | undefined, behind: number, events: FollowEvents): Promise<void> {
+  async #onRead(seq: number, text: string | undefined, behind: number, events: FollowEvents): Promise<void> {
     if (text === undefined) {
       this.#readTo = seq;
       return;
@@ -324,7 +325,7 @@ function isApiError(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
 }
 
-/** What JetStream itself refuses is no matter of trying again. */
+/** A request that JetStream itself refuses cannot be retried. */
 function refusal(error: unknown, name: string): unknown {
   if (!(error instanceof JetStreamApiError) || error.status === UNAVAILABLE) return error;
   return new UnfitStream(`${name}: ${error.message}`);

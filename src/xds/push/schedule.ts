@@ -2,12 +2,18 @@
 // [schedule, effects].
 //
 // Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel
-// together; further requests merge into it, for at most `debounceMaxMs`. An endpoint-only request is released at once
-// after a quiet time. Push. A released request makes every connection due. Invariant: a connection has at most one push
-// in flight, and later requests merge into one next push; at most `windowSize` pushes hold a slot, and one that takes
-// longer than `slotHoldMs` (a client that does not read) loses its slot but gets no second push. Order is
-// deterministic: by connection name within a release, first in first out between releases. Cost. A release does not
-// touch idle connections: a wave is a list of names with an index, usually the shared list of all connections.
+// together; further requests merge into it, for at most `debounceMaxMs`. An endpoint-only request is released
+// immediately if nothing is gathering and no release came in the last `debounceAfterMs`.
+//
+// Push. A released request makes every connection due. Invariant: a connection has at most one push in flight, and
+// later requests merge into one next push; at most `windowSize` pushes hold a slot, and one that takes longer than
+// `slotHoldMs` (a client that does not read) loses its slot but gets no second push.
+//
+// Order is deterministic: by connection name within a release; pushes that waited for one in flight, in order of
+// completion.
+//
+// Cost. A release does not touch idle connections: a wave is a list of names with an index, usually the shared list of
+// all connections.
 //
 // Istio: pilot/pkg/xds/discovery.go (debounce), pilot/pkg/xds/pushqueue.go. Unlike there, no push context has to be
 // built between debounce and push: the state is folded before a request arrives here.

@@ -29,7 +29,7 @@ export interface TypeStatus extends TypeRecord {
   /** Resources the client holds. */
   readonly count: number;
   /** Their versions by name, those included that it had when it connected. */
-  readonly held?: Versions;
+  readonly clientVersions?: Versions;
 }
 
 export interface Served {
@@ -73,8 +73,8 @@ export function statusOf(
       nonceAcked: watch.nonceAcked,
       lastError: watch.lastError,
       wildcard: watch.wildcard,
-      count: watch.held.size,
-      held: watch.held,
+      count: watch.clientVersions.size,
+      clientVersions: watch.clientVersions,
     })),
   };
 }

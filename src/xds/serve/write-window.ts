@@ -1,6 +1,6 @@
-// The global window of responses being written: it bounds the responses, and their bytes, that are handed to HTTP/2 at
-// the same time, so that a stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop.
-// First come, first served.
+// The global window of responses being written: it bounds the responses that hold a slot, and their bytes, so that a
+// stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop. Writes of slow readers go on
+// beyond it. First come, first served.
 //
 // Invariant: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it
 // is alone. A write loses its slot after `writeSlotMs` and goes on without it: a slow reader delays itself, not the

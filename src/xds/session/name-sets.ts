@@ -109,10 +109,10 @@ export interface VersionDiff {
 }
 
 /** From the versions that a client holds to the generated ones. */
-export const diffVersions: (held: Versions, now: Versions) => VersionDiff = memoByPair((held, now) => {
+export const diffVersions: (before: Versions, now: Versions) => VersionDiff = memoByPair((before, now) => {
   const changed: string[] = [];
-  for (const [name, version] of now) if (held.get(name) !== version) changed.push(name);
-  const gone = [...held.keys()].filter(name => !now.has(name));
+  for (const [name, version] of now) if (before.get(name) !== version) changed.push(name);
+  const gone = [...before.keys()].filter(name => !now.has(name));
   return {
     // One list for all streams that are sent everything.
     changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? noList : changed,

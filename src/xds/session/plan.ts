@@ -1,13 +1,13 @@
-// The content of a response of one type, from the generated set (`set`) and the client's resources (`watch.held`).
+// The content of a response of one type, from the generated set (`set`) and the client's resources (`clientVersions`).
 // Without a difference and without a request that is due there is no response.
 //
 // State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with the changed
 // resources. Delta: what changed, and what disappeared.
 //
-// Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held until
-// LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a held cluster
-// stays in `watch.held`, so it is not sent again if it comes back unchanged; it is not in the receipt's digest, which
-// covers what generation gives.
+// Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held back
+// until LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a cluster
+// whose removal is held back stays in `clientVersions`, so it is not sent again if it comes back unchanged; it is not in
+// the receipt's digest, which covers what generation gives.
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
@@ -24,14 +24,14 @@ export interface PlannedResponse {
   readonly changed: readonly string[];
 }
 
-/** The response contains a resource that the client did not hold. */
-export function addsNames(made: PlannedResponse, heldBefore: Versions): boolean {
-  return made.changed.some(name => !heldBefore.has(name));
+/** The response contains a resource that the client did not have. */
+export function addsNames(made: PlannedResponse, clientBefore: Versions): boolean {
+  return made.changed.some(name => !clientBefore.has(name));
 }
 
 /** No response is due: `planResponse` would only advance `syncedToSeq`. */
 export function isUnchanged(session: Session, typeUrl: string, watch: Watch, set: Versions): boolean {
-  return set === watch.held && dueOf(session, typeUrl, watch) === nothingDue;
+  return set === watch.clientVersions && dueOf(session, typeUrl, watch) === nothingDue;
 }
 
 /** The response that is due, if any, and the watch afterwards. The caller adds nonce and unanswered response. */
@@ -43,16 +43,16 @@ export function planResponse(
   stateSeq: number,
 ): readonly [Watch, PlannedResponse | undefined] {
   const due = dueOf(session, typeUrl, watch);
-  if (set === watch.held && due === nothingDue) return [{ ...watch, syncedToSeq: stateSeq }, undefined];
-  const { changed, gone } = diffVersions(watch.held, set);
+  if (set === watch.clientVersions && due === nothingDue) return [{ ...watch, syncedToSeq: stateSeq }, undefined];
+  const { changed, gone } = diffVersions(watch.clientVersions, set);
   const holds = session.protocol === 'delta' && typeUrl === CDS && gone.length > 0;
   const heldRemovals = holds ? removalsToHold(session, watch, gone, stateSeq) : noHeldRemovals;
   const after: Watch = {
     ...watch,
-    held:
+    clientVersions:
       heldRemovals.size === 0
         ? set
-        : new Map([...set, ...[...heldRemovals.keys()].map(name => [name, watch.held.get(name)!] as const)]),
+        : new Map([...set, ...[...heldRemovals.keys()].map(name => [name, watch.clientVersions.get(name)!] as const)]),
     heldRemovals,
     nackedNames: session.protocol === 'sotw' ? stillPresent(watch.nackedNames, set) : watch.nackedNames,
     due: nothingDue,
@@ -114,8 +114,8 @@ function notHeld(heldRemovals: ReadonlyMap<string, number>, names: readonly stri
 }
 
 /**
- * Names that disappeared, were held, were NACKed and are back: same version as `held`, but the client may not have
- * them.
+ * Names that disappeared, whose removal was held back, that were NACKed and are back: same version as in
+ * `clientVersions`, but the client may not have them.
  */
 function heldAndBack(watch: Watch, set: Versions): readonly string[] {
   if (watch.heldRemovals.size === 0 || watch.nackedNames.size === 0) return noList;
@@ -165,7 +165,7 @@ function isReleasable(session: Session, clusters: Watch, since: number): boolean
   return true;
 }
 
-/** At least one held removal can be sent now. */
+/** At least one removal that is held back can be sent now. */
 export function hasReleasableRemoval(session: Session): boolean {
   const clusters = session.watches.get(CDS);
   if (clusters === undefined) return false;
@@ -173,16 +173,16 @@ export function hasReleasableRemoval(session: Session): boolean {
   return false;
 }
 
-/** Clusters in a response start to warm; endpoints in a response end that. `held`: the watch's after the response. */
+/** Clusters in a response start to warm; endpoints in a response end that. `clientVersions`: after the response. */
 export function warmingAfter(
   session: Session,
   typeUrl: string,
   made: PlannedResponse,
-  held: Versions,
+  clientVersions: Versions,
 ): ReadonlySet<string> {
   if (typeUrl === CDS) {
     const warming = unionWith(session.warmingClusters, made.changed);
-    const gone = absent(warming, held);
+    const gone = absent(warming, clientVersions);
     return gone.length === 0 ? warming : without(warming, gone);
   }
   return typeUrl === EDS && session.warmingClusters.size > 0

@@ -5,7 +5,7 @@
 // (subscribe.ts) and the content of responses (plan.ts).
 //
 // Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was
-// made from. So the client's resources of the type (`held`, without `heldRemovals`) equal the generated ones for its
+// made from. So the client's resources of the type (`clientVersions`, without `heldRemovals`) equal the generated ones for its
 // subscription at that state.
 
 import { Watches } from './watches.ts';
@@ -130,15 +130,15 @@ export interface Watch {
   readonly nonceAcked: string;
   readonly lastError: string;
   /** The client's resources if it accepted every response; clusters in `heldRemovals` included. */
-  readonly held: Versions;
+  readonly clientVersions: Versions;
   /** Delta CDS only: cluster → seq of the state in which it disappeared. Its removal is not sent yet. */
   readonly heldRemovals: ReadonlyMap<string, number>;
   /** Names in a NACKed response and in no accepted one since. The next response repeats them. */
   readonly nackedNames: ReadonlySet<string>;
   readonly unanswered: readonly Unanswered[];
   /**
-   * Seq of the newest state whose resources the client was sent or already held; 0: none. Exact only while removals are
-   * held; otherwise it may be older, as then only "0 or not" is read.
+   * Seq of the newest state whose resources the client was sent or already had; 0: none. Exact only while removals
+   * are held back; otherwise it may be older, as then only "0 or not" is read.
    */
   readonly syncedToSeq: number;
   readonly due: Due;

@@ -1,6 +1,7 @@
 // step: (session, input) → [session, effects]. The ADS protocol on one stream, pure.
 //
-// One view at a time. A request that needs a response, a push, or a releasable removal makes an evaluation due. As soon
+// One view at a time. A request that needs a response, a push, or a held removal that may be sent now (plan.ts)
+// makes an evaluation due. As soon
 // as nothing is being written, the session asks for *one view of all watched types from one state* and works through it
 // in push order, one response at a time. A request that arrives in between is answered from a newer view, which
 // replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push, never a queue.
@@ -90,7 +91,7 @@ function isPlainAck(request: ClientRequest): boolean {
   return request.protocol === 'delta' && request.subscribe.length === 0 && request.unsubscribe.length === 0;
 }
 
-/** The client answers the awaited CDS response, or starts CDS anew (no nonce). */
+/** Ends the wait for the CDS ACK if this request answers that response, or starts CDS anew (no nonce). */
 function endCdsWait(session: Session, nonce: string): Session {
   const ends = session.awaitedCdsNonce !== undefined && (nonce === session.awaitedCdsNonce || nonce === '');
   return ends ? { ...session, awaitedCdsNonce: undefined } : session;
@@ -262,14 +263,14 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
   const unanswered = withUnanswered(after.unanswered, { nonce, names: unionOf(made.names, made.removed) });
   const waits =
     typeUrl === CDS &&
-    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(made, watch.held))) &&
+    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(made, watch.clientVersions))) &&
     (session.watches.has(LDS) || session.watches.has(RDS));
   const next: Session = {
     ...session,
     watches: session.watches.with(typeUrl, { ...after, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
-    warmingClusters: warmingAfter(session, typeUrl, made, after.held),
+    warmingClusters: warmingAfter(session, typeUrl, made, after.clientVersions),
     awaitedCdsNonce: waits ? nonce : session.awaitedCdsNonce,
   };
   const { names, removed, full } = made;

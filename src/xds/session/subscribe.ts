@@ -33,7 +33,7 @@ const fresh: Watch = {
   nonceSent: '',
   nonceAcked: '',
   lastError: '',
-  held: noVersions,
+  clientVersions: noVersions,
   heldRemovals: new Map(),
   nackedNames: noNames,
   unanswered: [],
@@ -98,9 +98,10 @@ function firstDelta(request: DeltaRequest): WatchChange {
   if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
   for (const name of request.unsubscribe) names.delete(name);
   // `noVersions` has one identity, so clients that hold nothing share everything that is memoised by it (name-sets.ts).
-  const held = request.initial.size === 0 ? noVersions : wildcard ? request.initial : only(request.initial, names);
+  const clientVersions =
+    request.initial.size === 0 ? noVersions : wildcard ? request.initial : only(request.initial, names);
   const due: Due = { answer: true, everything: false, names: noNames };
-  return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, held, due }, asks: true };
+  return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, clientVersions, due }, asks: true };
 }
 
 /** The fast path for names alone: the set is shared by all clients that subscribe to the same list. */
@@ -151,7 +152,7 @@ function dropUnwatched(watch: Watch): Watch {
   const nackedNames = new Set([...watch.nackedNames].filter(name => names.has(name)));
   const kept: Watch = {
     ...watch,
-    held: only(watch.held, names),
+    clientVersions: only(watch.clientVersions, names),
     heldRemovals: only(watch.heldRemovals, names),
     nackedNames,
     due: { ...watch.due, names: new Set([...watch.due.names].filter(name => names.has(name))) },

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { analyze, type Suppression } from '../../../src/analysis/analyze.ts';
 import { messageKinds } from '../../../src/analysis/catalogue.ts';
 import { documentationOf, friendlyName } from '../../../src/analysis/message.ts';
-import { snapshotOf } from '../../../src/analysis/objects.ts';
+import { analyzedObjects } from '../../../src/analysis/objects.ts';
 import { analyzers } from '../../../src/analysis/registry.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { analyzeFiles } from '../../../src/offline/analysis.ts';
@@ -16,7 +16,7 @@ const NOW = Date.parse('2026-01-01T00:00:00Z');
 
 function said(text: string, suppressions: readonly Suppression[] = []): readonly string[] {
   const objects = withPodsOfTemplates(objectsOfText('c', 'a.yaml', text));
-  const { messages } = analyze(snapshotOf(objects, analysisContext(emptyState, NOW)), analyzers, { suppressions });
+  const { messages } = analyze(analyzedObjects(objects, analysisContext(emptyState, NOW)), analyzers, { suppressions });
   return messages.map(({ code, item, text }) => `${code} ${item === undefined ? '' : friendlyName(item)}: ${text}`);
 }
 

@@ -109,7 +109,7 @@ function checkRule({ from = [], to = [], when = [] }: Rule, path: string, report
   });
 }
 
-/** The rules of one rule by itself, as its action has them. */
+/** The checks of one rule of a refused policy, by the policy's action. */
 function checkRefusedRule(spec: Json | undefined): (rule: Rule, path: string, report: Report) => void {
   const custom = isObject(spec) && spec.action === 'CUSTOM';
   return (rule, path, report) => {

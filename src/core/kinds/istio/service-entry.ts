@@ -62,7 +62,7 @@ const DYNAMIC_PROTOCOLS: readonly string[] = ['HTTP', 'HTTP2', 'GRPC', 'TLS'];
 function checkServiceEntry(spec: ServiceEntry, report: Report, raw: RawObject): void {
   const { hosts = [], addresses = [], ports = [], endpoints = [], resolution = 'NONE' } = spec;
   if (spec.workloadSelector !== undefined && endpoints.length > 0) {
-    report('spec.endpoints', 'cannot stand beside workloadSelector');
+    report('spec.endpoints', 'cannot be combined with workloadSelector');
   }
   checkSelector(spec.workloadSelector?.labels, 'spec.workloadSelector.labels', report);
   if (hosts.length === 0) report('spec.hosts', 'is empty; expected at least one host');

@@ -1,4 +1,4 @@
-// The features that a proxy's version supports.
+// Compares a proxy's Istio version with the release that introduced a feature.
 
 import type { ProxyReader } from '../../query/reader.ts';
 

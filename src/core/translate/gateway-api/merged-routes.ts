@@ -14,7 +14,7 @@ import type { Query } from '../../query/reader.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { allOfRevision } from './revision.ts';
 import { type RouteKind, routeKinds } from './route-kinds.ts';
-import { translationOf } from './routes.ts';
+import { translatedRouteObject } from './routes.ts';
 
 /** Argument ''. In the order of kinds and keys; merged ones by key. */
 export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
@@ -24,7 +24,7 @@ export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]>
     const byKey = new Map<string, Obj<'VirtualService'>[]>();
     for (const kind of routeKinds) {
       const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
-      for (const translated of reader.selectEach(translationOf, routes)) {
+      for (const translated of reader.selectEach(translatedRouteObject, routes)) {
         for (const { key, object } of translated?.derived ?? []) {
           if (key === '') done.push(object);
           else addTo(byKey, key, object);

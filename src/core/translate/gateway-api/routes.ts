@@ -59,12 +59,9 @@ export const translatedRoute: Query<{ readonly kind: RouteKind; readonly key: st
   },
 };
 
-/**
- * `translatedRoute` of an object, for lists of which a later run has a version with few differences. undefined: not
- * read.
- */
-export const translationOf: Selection<Obj<RouteKind>, TranslatedRoute | undefined> = {
-  name: 'translate/translationOf',
+/** `translatedRoute` by the object instead of the key, so that `selectEach` runs it for the changed items of a list. */
+export const translatedRouteObject: Selection<Obj<RouteKind>, TranslatedRoute | undefined> = {
+  name: 'translate/translatedRouteObject',
   run: (reader, route) =>
     reader.get(translatedRoute, { kind: route.kind as RouteKind, key: configKey(route.namespace, route.name) }),
 };

@@ -7,7 +7,7 @@ import type { Query, Selection } from '../../query/reader.ts';
 import { isMesh } from '../../translate/gateway-api/parents.ts';
 import { allOfRevision } from '../../translate/gateway-api/revision.ts';
 import { type RouteKind, routeKinds } from '../../translate/gateway-api/route-kinds.ts';
-import { translationOf } from '../../translate/gateway-api/routes.ts';
+import { translatedRouteObject } from '../../translate/gateway-api/routes.ts';
 
 /** A listener that takes a route. */
 interface Attachment {
@@ -21,7 +21,7 @@ const attachmentsOf: Selection<Obj<RouteKind>, readonly Attachment[]> = {
   name: 'wishes/attachmentsOf',
   run: (reader, route) => {
     const found = new Map<string, Attachment>();
-    for (const candidate of reader.select(translationOf, route)?.candidates ?? []) {
+    for (const candidate of reader.select(translatedRouteObject, route)?.candidates ?? []) {
       const { key, section } = candidate;
       if (!isMesh(candidate) && candidate.denied === undefined) found.set(`${key}/${section}`, { key, section });
     }

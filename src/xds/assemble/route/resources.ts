@@ -50,13 +50,13 @@ function patchedRoute(reader: ProxyReader, route: Route, context: PatchContext):
   const { configuration } = patchedRoutes(reader, route.message, context);
   if (configuration === route.message) return route;
   const name = context === 'GATEWAY' ? route.name : (configuration.name ?? '');
-  return reader.make(renewed, { route, name, message: configuration });
+  return reader.make(withPatchedMessage, { route, name, message: configuration });
 }
 
-const renewed: Generator<
+const withPatchedMessage: Generator<
   { readonly route: Route; readonly name: string; readonly message: RouteConfiguration },
   Route
 > = {
-  name: 'route/renewed',
+  name: 'route/withPatchedMessage',
   run: ({ route, name, message }) => ({ ...route, name, message }),
 };

@@ -38,11 +38,11 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): MadeVirtua
     return { virtualHosts: [...virtualHosts, reader.make(catchAll, selectCatchAll(reader))], problems };
   }
   const found = reader.select(hostsOfPort, selected.hosts);
-  const shown = shownOf(reader, found, selected.hosts.port);
+  const context = hostContext(reader, found, selected.hosts.port);
   const hosts: VirtualHost[] = [];
   const names = [routeName, sniffedHost];
   for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
-    const host = hostAt(reader, shown, place);
+    const host = hostAt(reader, context, place);
     if (host?.domains?.some(domain => names.includes(domain)) === true) hosts.push(host);
   }
   return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
@@ -57,10 +57,10 @@ export function virtualHostsOfPort(reader: ProxyReader, port: number): MadeVirtu
 
 function allHosts(reader: ProxyReader, of: PortVirtualHosts): MadeVirtualHosts {
   const found = reader.select(hostsOfPort, of);
-  const shown = shownOf(reader, found, of.port);
+  const context = hostContext(reader, found, of.port);
   const hosts: VirtualHost[] = [];
   for (let place = 0; place < found.kept.length; place++) {
-    const host = hostAt(reader, shown, place);
+    const host = hostAt(reader, context, place);
     if (host !== undefined) hosts.push(host);
   }
   return { virtualHosts: hosts, problems: found.problems };
@@ -87,15 +87,15 @@ const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
 
 interface RoutedOfPort {
   readonly routed: readonly RoutedHost[];
-  /** What they claim; the identical object while hosts and services stay the same. */
+  /** The domains that they claim; the identical object while hosts and services stay the same. */
   readonly claiming: Claiming;
   readonly problems: readonly Problem[];
 }
 
 interface Claiming {
   readonly port: number;
-  readonly of: readonly (Service | Claim)[];
-  /** Of each. */
+  readonly sources: readonly (Service | Claim)[];
+  /** The port of each source. */
   readonly ports: readonly number[];
 }
 
@@ -111,8 +111,8 @@ const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
       for (const problem of part.problems) problems.push(problem);
     }
     for (const host of reader.select(defaultlyRouted, defaults)) routed.push(host);
-    const [of, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
-    const claiming = reader.make(oneOfEqualClaims, { port, of, ports });
+    const [sources, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
+    const claiming = reader.make(oneOfEqualClaims, { port, sources, ports });
     return { routed, claiming, problems };
   },
 };
@@ -122,9 +122,9 @@ const oneOfEqualClaims = interning<Claiming>('route/oneOfEqualClaims');
 /** Independent of the routes: a changed route leaves the list as it is. */
 const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {
   name: 'route/claimsOf',
-  run: (reader, { claiming: { port: buildPort, of, ports } }) => {
+  run: (reader, { claiming: { port: buildPort, sources, ports } }) => {
     const { withPorts, inputsOf } = claimSelector(reader, buildPort);
-    return of.map((host, i) => {
+    return sources.map((host, i) => {
       if (!('derived' in host)) return reader.make(serviceClaim, inputsOf(host, ports[i]!));
       return withPorts ? reader.make(portedClaim, { claim: host }) : host;
     });
@@ -139,43 +139,43 @@ interface MadeHost {
   readonly host: VirtualHost;
 }
 
-interface Shown {
+interface HostContext {
   readonly found: HostsOfPort;
   readonly port: number;
   readonly attemptCount: boolean;
-  readonly lasts: (MadeHost | undefined)[];
+  readonly previousHosts: (MadeHost | undefined)[];
 }
 
-function shownOf(reader: ProxyReader, found: HostsOfPort, port: number): Shown {
-  return { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
+function hostContext(reader: ProxyReader, found: HostsOfPort, port: number): HostContext {
+  return { found, port, previousHosts: previousHostsOf(found.kept), ...reader.derived(routeHeaderOptions) };
 }
 
 /**
  * The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this
  * finds without a memo.
  */
-const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
+const previousByKept = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
 
-function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
-  let lasts = lastHosts.get(kept);
-  if (lasts === undefined) {
-    lasts = kept.map(() => undefined);
-    lastHosts.set(kept, lasts);
+function previousHostsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
+  let previousHosts = previousByKept.get(kept);
+  if (previousHosts === undefined) {
+    previousHosts = kept.map(() => undefined);
+    previousByKept.set(kept, previousHosts);
   }
-  return lasts;
+  return previousHosts;
 }
 
 /** undefined: none of its domains remains on this port. */
 function hostAt(
   reader: ProxyReader,
-  { found, port, attemptCount, lasts }: Shown,
+  { found, port, attemptCount, previousHosts }: HostContext,
   place: number,
 ): VirtualHost | undefined {
   const one = found.kept[place]!;
   const domains = domainsOnPort(one, port);
   if (domains.length === 0) return undefined;
   const { routes, session } = found.routed[one.place]!;
-  const last = lasts[place];
+  const last = previousHosts[place];
   const same =
     last?.domains === domains &&
     last.routes === routes &&
@@ -185,7 +185,7 @@ function hostAt(
   const { name } = one.claim;
   const inputs = { name, domains, routes: routes.routes, attemptCount, requireTls: false, session };
   const host = reader.make(virtualHost, inputs);
-  lasts[place] = { domains, routes, session, attemptCount, host };
+  previousHosts[place] = { domains, routes, session, attemptCount, host };
   return host;
 }
 

@@ -42,9 +42,9 @@ describe('step', () => {
 
   test('gives clients that hold nothing the identical empty versions', () => {
     for (const typeUrl of [CDS, EDS]) {
-      expect(run(openSession('delta', 's'), delta(typeUrl))[0].watches.get(typeUrl)?.held).toBe(noVersions);
+      expect(run(openSession('delta', 's'), delta(typeUrl))[0].watches.get(typeUrl)?.clientVersions).toBe(noVersions);
     }
-    expect(run(openSession('delta', 's'), delta(EDS, ['a']))[0].watches.get(EDS)?.held).toBe(noVersions);
+    expect(run(openSession('delta', 's'), delta(EDS, ['a']))[0].watches.get(EDS)?.clientVersions).toBe(noVersions);
   });
 
   test('closes a stream that exceeds a limit, and none at the limit', () => {

@@ -19,7 +19,7 @@ export function checkClientTls(
   if (tls.insecureSkipVerify) checkUnverified(tls, mode, path, report);
   if (tls.credentialName) {
     for (const field of ['clientCertificate', 'caCertificates', 'privateKey', 'caCrl'] as const) {
-      if (tls[field]) report(`${path}.${field}`, 'cannot stand beside credentialName, which has it');
+      if (tls[field]) report(`${path}.${field}`, 'cannot be combined with credentialName, which has it');
     }
     return;
   }
@@ -35,7 +35,7 @@ function checkConfigMap(credentialName: string, namespace: string, path: string,
   if (!credentialName.startsWith(CONFIG_MAP)) return;
   const [owner = '', name = ''] = credentialName.slice(CONFIG_MAP.length).split('/');
   if (owner === '' || name === '') {
-    report(path, `${quoted(credentialName)} is no ConfigMap: expected ${CONFIG_MAP}namespace/name`);
+    report(path, `${quoted(credentialName)} does not name a ConfigMap: expected ${CONFIG_MAP}namespace/name`);
   } else if (owner !== namespace) {
     report(path, `${quoted(owner)} is another namespace: expected a ConfigMap of ${quoted(namespace)}`);
   }

@@ -27,6 +27,7 @@ export function checkExportTo(exportTo: readonly string[] | undefined, rules: Ex
     }
   });
   for (const alone of ['*', '~']) {
-    if (seen.has(alone) && entries.length > 1) report('spec.exportTo', `"${alone}" cannot stand beside other entries`);
+    if (seen.has(alone) && entries.length > 1)
+      report('spec.exportTo', `"${alone}" cannot be combined with other entries`);
   }
 }

@@ -48,8 +48,8 @@ export function checkHttpRoute(route: HTTPRoute, inDelegate: boolean, path: stri
 
 function checkRoot(route: HTTPRoute, path: string, report: Report): void {
   // A directResponse may: it is for the delegate's rules.
-  if (route.redirect !== undefined) report(`${path}.redirect`, 'cannot stand beside delegate');
-  if ((route.route ?? []).length > 0) report(`${path}.route`, 'cannot stand beside delegate');
+  if (route.redirect !== undefined) report(`${path}.redirect`, 'cannot be combined with delegate');
+  if ((route.route ?? []).length > 0) report(`${path}.route`, 'cannot be combined with delegate');
 }
 
 function checkActions(route: HTTPRoute, inDelegate: boolean, path: string, report: Report): void {
@@ -57,18 +57,18 @@ function checkActions(route: HTTPRoute, inDelegate: boolean, path: string, repor
   const routed = (route.route ?? []).length > 0;
   const alone = route.redirect !== undefined ? 'redirect' : 'directResponse';
   if (route[alone] === undefined) {
-    if (!routed) report(path, 'leads nowhere: expected route, redirect or directResponse');
+    if (!routed) report(path, 'has no action: expected route, redirect or directResponse');
   } else {
-    if (routed) report(`${path}.${alone}`, 'cannot stand beside route');
+    if (routed) report(`${path}.${alone}`, 'cannot be combined with route');
     for (const other of ['fault', 'rewrite'] as const) {
-      if (route[other] !== undefined) report(`${path}.${alone}`, `cannot stand beside ${other}`);
+      if (route[other] !== undefined) report(`${path}.${alone}`, `cannot be combined with ${other}`);
     }
     if (alone === 'redirect' && route.directResponse !== undefined) {
-      report(`${path}.redirect`, 'cannot stand beside directResponse');
+      report(`${path}.redirect`, 'cannot be combined with directResponse');
     }
   }
   if (route.mirror !== undefined && (route.mirrors ?? []).length > 0) {
-    report(`${path}.mirrors`, 'cannot stand beside mirror');
+    report(`${path}.mirrors`, 'cannot be combined with mirror');
   }
 }
 
@@ -117,10 +117,10 @@ function checkRedirect(redirect: HTTPRedirect | undefined, path: string, report:
     report(path, 'changes nothing: expected uri, authority, scheme or port');
   }
   if (scheme && scheme !== 'http' && scheme !== 'https') {
-    report(`${path}.scheme`, `${quoted(scheme)} is not a scheme to redirect to: expected http or https`);
+    report(`${path}.scheme`, `${quoted(scheme)} is not a redirect scheme: expected http or https`);
   }
   if (redirectCode && (redirectCode < 300 || redirectCode > 399)) {
-    report(`${path}.redirectCode`, `${redirectCode} is not a code of redirection: expected 300 to 399`);
+    report(`${path}.redirectCode`, `${redirectCode} is not a redirect status code: expected 300 to 399`);
   }
   if (port) checkPort(port, `${path}.port`, report);
 }
@@ -141,7 +141,7 @@ function checkRewrite(rewrite: HTTPRewrite | undefined, path: string, report: Re
   if (!uri && !authority && regex === undefined) {
     report(path, 'changes nothing: expected uri, uriRegexRewrite or authority');
   }
-  if (uri && regex !== undefined) report(`${path}.uriRegexRewrite`, 'cannot stand beside uri');
+  if (uri && regex !== undefined) report(`${path}.uriRegexRewrite`, 'cannot be combined with uri');
   if (regex === undefined) return;
   if (!regex.match || !regex.rewrite) report(`${path}.uriRegexRewrite`, 'needs both match and rewrite');
   if (regex.match) checkRegex(regex.match, `${path}.uriRegexRewrite.match`, report);

@@ -36,7 +36,7 @@ function checkConsistentHash(
     names.add(name);
   });
   if (hash?.minimumRingSize && (hash.maglev !== undefined || hash.ringHash !== undefined)) {
-    report(`${path}.minimumRingSize`, 'cannot stand beside maglev or ringHash');
+    report(`${path}.minimumRingSize`, 'cannot be combined with maglev or ringHash');
   }
   const size = hash?.maglev === undefined ? undefined : (hash.maglev.tableSize ?? 0);
   if (size === undefined) return;

@@ -17,10 +17,10 @@ export function checkLocalitySetting(
 ): void {
   const distribute = setting?.distribute ?? [];
   const failover = setting?.failover ?? [];
-  if (distribute.length > 0 && failover.length > 0) report(path, 'distribute cannot stand beside failover');
+  if (distribute.length > 0 && failover.length > 0) report(path, 'distribute cannot be combined with failover');
   const topology = setting?.failoverPriority?.find(label => TOPOLOGY_LABELS.includes(label));
   if (failover.length > 0 && topology !== undefined) {
-    report(`${path}.failoverPriority`, `${quoted(topology)} cannot stand beside failover`);
+    report(`${path}.failoverPriority`, `${quoted(topology)} cannot be combined with failover`);
   }
   distribute.forEach(({ from = '', to = {} }, i) => {
     checkShares(to, `${path}.distribute[${i}].to`, report);

@@ -32,7 +32,8 @@ export function checkServerTls(tls: ServerTLSSettings | undefined, path: string,
   const terminating = mode === 'SIMPLE' || mode === 'MUTUAL' || mode === 'OPTIONAL_MUTUAL';
   if (terminating && (tls.credentialName || (tls.credentialNames ?? []).length > 0)) return;
   if (terminating) checkCertificates(tls, mode, path, report);
-  if (tls.caCrl && tls.credentialName) report(`${path}.caCrl`, 'cannot stand beside credentialName, which may have it');
+  if (tls.caCrl && tls.credentialName)
+    report(`${path}.caCrl`, 'cannot be combined with credentialName, which may have it');
   if (tls.caCrl && mode === 'SIMPLE') report(`${path}.caCrl`, 'has no meaning in mode SIMPLE');
 }
 

@@ -24,7 +24,7 @@ export function checkTrafficPolicy(
     report(path, 'is empty; expected at least one setting');
   }
   if (policy.tunnel !== undefined && policy.proxyProtocol !== undefined) {
-    report(`${path}.proxyProtocol`, 'cannot stand beside tunnel');
+    report(`${path}.proxyProtocol`, 'cannot be combined with tunnel');
   }
   checkSettings(policy, namespace, path, report);
   checkTunnel(policy.tunnel, `${path}.tunnel`, report);

@@ -64,7 +64,7 @@ describe('validation of a DestinationRule', () => {
     ],
     [
       policy({ tls: { mode: 'SIMPLE', credentialName: 'c', caCertificates: '/x' } }),
-      'spec.trafficPolicy.tls.caCertificates: cannot stand beside credentialName, which has it',
+      'spec.trafficPolicy.tls.caCertificates: cannot be combined with credentialName, which has it',
     ],
     [
       policy({ tls: { mode: 'SIMPLE', insecureSkipVerify: true, subjectAltNames: ['a'] } }),
@@ -215,7 +215,7 @@ describe('validation of a ServiceEntry', () => {
     ],
     [
       entry({ resolution: 'STATIC', workloadSelector: { labels: {} }, endpoints: [{ address: '10.0.0.1' }] }),
-      'spec.endpoints: cannot stand beside workloadSelector',
+      'spec.endpoints: cannot be combined with workloadSelector',
     ],
     [
       entry({ resolution: 'DNS_ROUND_ROBIN', endpoints: [{ address: 'b.com' }, { address: 'c.com' }] }),

@@ -62,7 +62,7 @@ describe('validation of an AuthorizationPolicy', () => {
     ],
     [
       from({ serviceAccounts: ['a'], principals: ['b'] }),
-      `${source}: service accounts cannot stand beside principals or namespaces`,
+      `${source}: service accounts cannot be combined with principals or namespaces`,
     ],
     [
       from({ notTrustDomains: ['a*b'] }),

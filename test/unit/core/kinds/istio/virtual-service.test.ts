@@ -66,7 +66,7 @@ describe('validation of a VirtualService as a whole', () => {
     ],
     [
       { hosts: ['a.com'], exportTo: ['*', 'x'], http: [{ route }] },
-      'spec.exportTo: "*" cannot stand beside other entries',
+      'spec.exportTo: "*" cannot be combined with other entries',
     ],
     [
       { hosts: ['a.com'], exportTo: ['.', 'prod'], http: [{ route }] },
@@ -83,18 +83,18 @@ describe('validation of a VirtualService as a whole', () => {
 describe('validation of HTTP routes', () => {
   test.each<[JsonObject, string]>([
     [{}, 'spec.http[0]: leads nowhere: expected route, redirect or directResponse'],
-    [{ route, redirect: { uri: '/' } }, 'spec.http[0].redirect: cannot stand beside route'],
-    [{ redirect: { uri: '/' }, rewrite: { uri: '/' } }, 'spec.http[0].redirect: cannot stand beside rewrite'],
+    [{ route, redirect: { uri: '/' } }, 'spec.http[0].redirect: cannot be combined with route'],
+    [{ redirect: { uri: '/' }, rewrite: { uri: '/' } }, 'spec.http[0].redirect: cannot be combined with rewrite'],
     [
       { directResponse: { status: 200 }, redirect: { uri: '/' } },
-      'spec.http[0].redirect: cannot stand beside directResponse',
+      'spec.http[0].redirect: cannot be combined with directResponse',
     ],
     [{ redirect: {} }, 'spec.http[0].redirect: changes nothing: expected uri, authority, scheme or port'],
     [
       { directResponse: { status: 99 } },
       'spec.http[0].directResponse.status: 99 is not a status of HTTP: expected 200 to 600',
     ],
-    [{ delegate: { name: 'x' }, route }, 'spec.http[0].route: cannot stand beside delegate'],
+    [{ delegate: { name: 'x' }, route }, 'spec.http[0].route: cannot be combined with delegate'],
     [{ route, timeout: '0s' }, 'spec.http[0].timeout: 0s is too short: expected at least 1ms'],
     [{ route, timeout: '1.0005s' }, 'spec.http[0].timeout: 1.0005s is too fine: expected whole milliseconds'],
     [{ route: [to('b', 0), to('c')] }, 'spec.http[0].route: the weights of several destinations sum up to 0'],
@@ -145,7 +145,7 @@ describe('validation of HTTP routes', () => {
     ],
     [
       { route, mirror: { host: 'b' }, mirrors: [{ destination: { host: 'b' } }] },
-      'spec.http[0].mirrors: cannot stand beside mirror',
+      'spec.http[0].mirrors: cannot be combined with mirror',
     ],
     [
       { route, mirror: { host: 'b' }, mirrorPercentage: { value: 101 } },
