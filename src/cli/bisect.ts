@@ -55,7 +55,10 @@ export function bisectCommand(): Command {
     )
     .option('-p, --proxy <proxy>', 'pod, pod.namespace, or connection')
     .option('--route-lost <host>', 'the proxy has no virtual host for it')
-    .option('--cluster-missing [name]', 'the proxy routes to a cluster that it does not have; only one with this in its name')
+    .option(
+      '--cluster-missing [name]',
+      'the proxy routes to a cluster that it does not have; only one with this in its name',
+    )
     .option('--endpoints-lost <cluster>', 'the cluster has no endpoints')
     .option(
       '--resource-changed <type/name>',

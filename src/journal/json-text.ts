@@ -1,7 +1,7 @@
-// Is a text JSON? The answer of JSON.parse, without making what the text stands for, which takes several times as long.
-// A replica that catches up asks for every fact that it stores unread.
+// Is a text JSON? Answers as JSON.parse does, without building the value, which takes several times as long. A replica
+// that catches up asks this of every fact that it stores without parsing it.
 //
-// Grammar: RFC 8259. A list of what is open takes the place of recursion, so no depth is too deep.
+// Grammar: RFC 8259. A list of open brackets takes the place of recursion, so depth is not limited.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,5 +1,4 @@
-// The journal as a file: telling what it is before anything is done with it, creating it, and the lock that keeps it
-// single-writer.
+// The journal as a file: recognising it before it is used, creating it, and the lock that admits a single writer.
 //
 // A new file gets its schema, application_id and format in one transaction *before* it is switched to WAL, so that a
 // crash leaves either an empty file (which counts as none) or a journal. The lock is a small SQLite file beside the
@@ -33,7 +32,7 @@ export const FORMAT = 1;
 /** How long a reader waits for a writer that is just switching or checkpointing. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
-/** For the user who writes it. The group may be given the right to read one that exists. */
+/** Read and write for the owner only. The owner may later let the group read. */
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o007;
 const SQLITE_MAGIC = 'SQLite format 3\0';

@@ -29,7 +29,7 @@ export interface Group {
   readonly rows: readonly PendingRow[];
   /** Recorded in the same transaction. */
   readonly keyCheck: string | undefined;
-  /** Bodies that no one has parsed: the store refuses the group (`damaged`) if one is no JSON. */
+  /** Bodies that were not parsed: the store refuses the group (`damaged`) if one is no JSON. */
   readonly unparsed?: boolean;
 }
 

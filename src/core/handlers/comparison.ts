@@ -76,7 +76,7 @@ export function mergeAll(requests: readonly PushRequest[]): PushRequest {
   return requests.reduce(mergePushRequests, noPush);
 }
 
-/** Names that the proxy resolves stand in the cluster itself. */
+/** Host names that the proxy resolves are part of the cluster, not of EDS. */
 function isResolvedByProxy(reader: Reader, hostname: string, namespace: string): boolean {
   return reader
     .get(servicesOfHost, hostname)
@@ -90,7 +90,7 @@ function isServedByPods({ endpoints }: EndpointShard): boolean {
   return endpoints.some(({ workloadName }) => workloadName !== '');
 }
 
-/** Only the service's endpoints show which pods serve such a service. */
+/** The pods that serve such a service are known by its endpoints alone. */
 export function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
   return reader
     .get(servicesOfHost, hostname)

@@ -1,5 +1,5 @@
 // Clients of the generator `api` hold every object of Istio's kinds with its labels, so a change of one concerns them
-// although no proxy is sent anything of it: a WorkloadGroup, a label of the author's own, a WorkloadEntry that is not
+// even if no proxy is sent any part of it: a WorkloadGroup, a label of the author's own, a WorkloadEntry that is not
 // selected. Without such a client nothing is requested for those, as in istiod.
 
 import type { KindName } from '../model/kind.ts';

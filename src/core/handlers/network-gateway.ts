@@ -1,5 +1,5 @@
-// networkGatewayHandler: what may change the gateways of networks and nothing else: the DNS answer for a name (only
-// gateways of networks are resolved here), and a Gateway of a remote cluster.
+// networkGatewayHandler: changes that concern only the gateways of networks: the DNS answer for a name (only gateways
+// of networks are resolved here), and a Gateway of a remote cluster.
 // Rules: Istio pilot/pkg/model/network.go (reloadGateways).
 
 import type { PushRequest } from '../push-request.ts';

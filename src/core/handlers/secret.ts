@@ -8,7 +8,7 @@ import type { State } from '../state.ts';
 import { type Change, configKeyOf, versionsOf } from './change.ts';
 
 const IGNORED_TYPES: readonly string[] = ['helm.sh/release.v1', 'kubernetes.io/service-account-token'];
-/** Where a CA root may stand. */
+/** Keys of a ConfigMap that may hold a CA root. */
 const CA_KEYS: readonly string[] = ['ca.crt', 'cacert'];
 
 export function secretHandler(change: Change): PushRequest | undefined {
@@ -16,7 +16,7 @@ export function secretHandler(change: Change): PushRequest | undefined {
   return counts ? incremental(change) : undefined;
 }
 
-/** The mesh configuration of a remote cluster has its trust domain: a change concerns every identity there. */
+/** The mesh configuration of a remote cluster names its trust domain, so a change concerns every identity there. */
 export function configMapHandler(state: State, change: Change): PushRequest | undefined {
   const { clusterId, systemNamespace, revision } = state.settings;
   const [{ cluster, namespace, name }] = versionsOf(change);
@@ -29,14 +29,14 @@ export function configMapHandler(state: State, change: Change): PushRequest | un
   return holdsCa ? incremental(change) : undefined;
 }
 
-/** A proxy's own certificate, or its right to read Secrets: nothing but secrets is made of them. */
+/** A proxy's own certificate, or its right to read Secrets: only SDS resources derive from them. */
 export function certificateHandler(change: Change): PushRequest {
   return incremental(change);
 }
 
 /**
- * Roots of the mesh: agents hear of them too, and whether a stock Envoy takes part in mTLS depends on there being
- * any. Rule: Istio trustbundle.go.
+ * Roots of the mesh: agents receive them too, and a stock Envoy takes part in mTLS only if there are any. Rule: Istio
+ * trustbundle.go.
  */
 export function trustHandler(change: Change): PushRequest {
   return pushRequest(change.seq, 'global', [configKeyOf(versionsOf(change)[0])], { full: true, forced: true });

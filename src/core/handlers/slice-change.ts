@@ -2,7 +2,7 @@
 // slice shows that the service had endpoints and has the accounts of this one, and none has its addresses; so a service
 // of a thousand slices costs a thousand comparisons of one slice each, not of a thousand.
 //
-// Where that cannot be told the whole service is compared (comparison.ts), which is always right.
+// If no other slice shows that, the whole service is compared (comparison.ts), which is always right.
 
 import { sameContent } from '../base/equal.ts';
 import { definitions } from '../kinds/registry.ts';
@@ -15,7 +15,7 @@ import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { type Comparison, isWithoutSelector, requestOfChanged } from './comparison.ts';
 
-/** Slices of the service that are looked at to find one that tells. */
+/** Other slices of the service that are searched for one that shows it. */
 const PEERS_MAX = 4;
 
 /** Undefined: the whole service has to be compared. */

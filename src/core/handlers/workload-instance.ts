@@ -1,7 +1,7 @@
-// The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod
-// or a machine may stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods
-// behind Kubernetes services come by slices. Source: Istio WorkloadInstanceHandler in
-// pilot/pkg/serviceregistry/serviceentry/controller.go and pilot/pkg/serviceregistry/kube/controller/controller.go.
+// The two workload instance handlers: which services a changed workload concerns because they select it by label. A
+// ServiceEntry selects pods and machines (WorkloadEntries), a Kubernetes service machines; its pods come by slices.
+// Source: Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go and
+// pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import type { PushRequest } from '../push-request.ts';

@@ -1,5 +1,5 @@
-// Who is at the other end of a connection: what the wire shows of it (Peer), and whom it proves to be, and how
-// (Caller). All of it is public: it is recorded with the connection. A token or a key is never part of it.
+// The other end of a connection: what the wire shows of it (Peer), the identity that it proves, and how (Caller). All
+// of it is public: it is recorded with the connection. A token or a key is never part of it.
 
 /** How a caller proved who it is. Public: recorded with the connection. Never a token or a key. */
 export type Proof =
@@ -25,7 +25,7 @@ export interface Caller {
   readonly proof: Proof;
 }
 
-/** What the wire says of the other end. */
+/** What the wire shows of the other end. */
 export interface Peer {
   /** IP address; '' for a Unix socket. */
   readonly address: string;

@@ -24,9 +24,9 @@ const OF_TOPOLOGY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Labels that say of what sort a workload is, not which one: many have the same. The last part of a name, behind its
- * prefix. A guess; a wrong one costs only time. The labels that are really rare change with every object, but an index
- * entry must depend on its object alone.
+ * Labels that name the sort of a workload: many workloads have the same. The last part of a name, behind its prefix. A
+ * guess; a wrong one costs only time. The labels that are really rare change with every object, but an index entry must
+ * depend on its object alone.
  */
 const OF_SORTS: ReadonlySet<string> = new Set([
   'class',

@@ -1,5 +1,5 @@
 // Addresses for the hosts of ServiceEntries that have none, so that TCP connections to two of them can be told apart
-// (PILOT_ENABLE_IP_AUTOALLOCATE). In a cluster they are what the status has: one control plane writes it
+// (PILOT_ENABLE_IP_AUTOALLOCATE). In a cluster the status has them: one control plane writes it
 // (core/wishes/entry-addresses.ts), and all read it. An object without a uid was never stored by an API server, so no
 // controller writes its status: the addresses that would be written are used at once.
 //
@@ -34,7 +34,7 @@ export function isAutoAllocated({ spec, labels }: Obj<'ServiceEntry'>): boolean 
   return labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== 'false';
 }
 
-/** The addresses that count for what proxies get. */
+/** The addresses that generation uses. */
 export function addressesInForce(reader: Reader, entry: Obj<'ServiceEntry'>): readonly HostAddress[] {
   if (!isAutoAllocated(entry)) return [];
   if (entry.uid !== '') return recorded(entry);
@@ -42,15 +42,15 @@ export function addressesInForce(reader: Reader, entry: Obj<'ServiceEntry'>): re
 }
 
 /**
- * Argument `namespace/name` of a ServiceEntry: the addresses that it is to have, by host in the order of its spec; of
- * each host IPv4 before IPv6. Empty: none.
+ * Argument `namespace/name` of a ServiceEntry: the addresses allocated to it, by host in the order of its spec; of each
+ * host IPv4 before IPv6. Empty: none.
  */
 export const allocatedAddresses: Query<string, readonly HostAddress[]> = {
   name: 'registry/allocatedAddresses',
   run: (reader, key) => reader.get(allocation, '').get(key) ?? [],
 };
 
-/** The addresses in the status, as they stand there. */
+/** The addresses in the status, as written there. */
 export function recordedAddresses({ spec }: Obj<'ServiceEntry'>): readonly HostAddress[] {
   return (spec.status?.addresses ?? []).map(({ value = '', host = '' }) => ({ value, host }));
 }
@@ -89,7 +89,7 @@ const allocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
   },
 };
 
-/** What stands there stays as it stands if it is for the right hosts; else new hosts are added and others go. */
+/** The status is kept if it is for the right hosts; else new hosts are added and other hosts removed. */
 function completed(
   entry: Obj<'ServiceEntry'>,
   known: readonly HostAddress[],

@@ -1,9 +1,9 @@
 // Names of services in the set of clusters, `<name>.<namespace>.svc.clusterset.local`: a copy of the Service with the
 // addresses that the ServiceImports give it, there for as long as one cluster imports it and one, perhaps another, has
-// it. A cluster that does not import a service knows nothing of its exports either.
+// it. A cluster that does not import a service does not see its exports.
 // Rules: Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
-// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go. Which cluster's Service is copied depends there on
-// which event was last; here it is that of the importing cluster, else the merged one.
+// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go. In Istio the last event decides which cluster's
+// Service is copied; here it is that of the importing cluster, else the merged one.
 
 import { kubernetesHost, kubernetesServiceOf } from '../model/hosts.ts';
 import type { Service } from '../model/service.ts';

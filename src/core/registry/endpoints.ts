@@ -34,11 +34,11 @@ export const endpointShards: Query<ServiceRef, readonly EndpointShard[]> = {
 };
 
 /**
- * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name:
- * ports with one number are one port, regardless of their names. Of several services with the host in the namespace,
- * the youngest with any endpoint decides.
- * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry),
- * pilot/pkg/model/endpointshards.go (CopyEndpoints).
+ * The endpoints of a port for clusters and listeners, which unlike EDS ignore the port's name: ports with one number
+ * are one port, regardless of their names. Of several services with the host in the namespace, the youngest with any
+ * endpoint decides.
+ * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry), pilot/pkg/model/endpointshards.go
+ * (CopyEndpoints).
  */
 export function endpointsOfPort(
   reader: Reader,

@@ -45,7 +45,7 @@ const allocation: Query<'', ReadonlyMap<string, HashedAddresses>> = {
   },
 };
 
-/** By namespace and host, where Istio takes them as they come: the order decides only between hosts that collide. */
+/** By namespace and host (Istio: in store order). The order decides only between hosts that collide. */
 function eligibleHosts(reader: Reader): readonly string[] {
   const keys: string[] = [];
   for (const entry of reader.objects('ServiceEntry')) {

@@ -117,7 +117,7 @@ function externalAddresses(obj: Obj<'Service'>): Service['externalAddresses'] {
   return addresses.length === 0 ? {} : { [obj.cluster]: addresses };
 }
 
-/** Addresses and accounts of all clusters; everything else is the first one's. Undefined of none. */
+/** Addresses and accounts of all clusters; everything else is the first one's. Undefined if there is none. */
 export function mergeServices(services: readonly Service[]): Service | undefined {
   if (services.length < 2) return services[0];
   return {

@@ -13,7 +13,7 @@ import type { Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { networkOf, spiffeId, trustDomainIn } from './clusters.ts';
 
-/** The part of an endpoint that its workload decides. */
+/** The part of an endpoint that follows from its workload. */
 export interface Workload {
   readonly namespace: string;
   readonly labels: Labels;

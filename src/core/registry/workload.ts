@@ -20,8 +20,8 @@ export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts
 
 /**
  * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP),
- * the port of the workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is
- * there and not as it is merged, or the one of the set that the cluster imports; one of a ServiceEntry is
+ * the port of the workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, not
+ * merged with those of other clusters, or the one of the set that the cluster imports; one of a ServiceEntry is
  * `hostname|namespace|index`, by its place among those of one host.
  */
 type TargetName = readonly [

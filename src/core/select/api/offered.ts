@@ -1,7 +1,7 @@
-// What clients of the generator `api` are offered: the objects of a kind that are in force, those that other APIs are
-// translated into among them, and for each service that is no ServiceEntry an entry of its own.
+// The configuration for clients of the generator `api`: the objects of a kind in force, translated ones included, and a
+// ServiceEntry for each service that comes from another kind.
 //
-// Unlike Envoy's resources these do not depend on who asks, but for the entries of services: they are those of the
+// Unlike Envoy's resources these are the same for every client, except the entries of services: they are those of the
 // client's scope, with the addresses of its cluster.
 // Source: Istio pilot/pkg/networking/apigen/apigen.go (APIGenerator.Generate).
 

@@ -2,8 +2,8 @@
 // Source: Istio pilot/pkg/model/service.go.
 
 /**
- * Of a destination without a host, which only the Gateway API makes, for a backend that may not be used. No proxy has
- * such a cluster.
+ * The cluster of a destination without a host: translation of the Gateway API makes one for a backend that may not be
+ * used. No proxy has such a cluster.
  */
 export const UNKNOWN_SERVICE = 'UnknownService';
 export const BLACK_HOLE_CLUSTER = 'BlackHoleCluster';
@@ -39,7 +39,7 @@ export interface ParsedClusterName {
 export function parseClusterName(name: string): ParsedClusterName | undefined {
   const sniDnat = name.startsWith('outbound_') || name.startsWith('inbound_');
   const separator = sniDnat ? '_.' : '|';
-  // Without lists in between: names of clusters are read for each rule of a VirtualService.
+  // Allocates no lists: names of clusters are read for each rule of a VirtualService.
   const first = name.indexOf(separator);
   const second = first < 0 ? -1 : name.indexOf(separator, first + separator.length);
   const third = second < 0 ? -1 : name.indexOf(separator, second + separator.length);

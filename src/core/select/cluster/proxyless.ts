@@ -1,5 +1,5 @@
-// A cluster of a proxyless gRPC client, by its name: every service is found by EDS, and of a DestinationRule counts
-// what gRPC can do.
+// A cluster of a proxyless gRPC client, by its name: every service is found by EDS, and only the parts of a
+// DestinationRule that gRPC supports apply.
 // Source: Istio pilot/pkg/networking/grpcgen/cds.go.
 
 import { portNumbered } from '../../model/service.ts';

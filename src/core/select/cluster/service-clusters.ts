@@ -1,5 +1,5 @@
-// Which services have outbound clusters for the proxy, each with the DestinationRule in force for it. Service and rule
-// are all that the clusters of a service follow from, so namespaces that see the same two share the clusters, and a
+// Which services have outbound clusters for the proxy, each with the DestinationRule in force for it. The clusters of a
+// service depend on the service and that rule alone, so namespaces that see the same two share the clusters, and a
 // changed rule concerns its own services only.
 // Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters, buildOutboundSniDnatClusters).
 

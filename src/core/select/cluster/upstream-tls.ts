@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/cluster_tls.go (buildUpstreamTLSSettings, constructUpstreamTLS),
 // pilot/pkg/model/push_context.go (BestEffortInferServiceMTLSMode).
 //
-// Everything that depends on the proxy or the mesh is decided here; the generator only writes the context.
+// Everything that depends on the proxy or the mesh is decided here; the generator only builds the context.
 
 import type { Problem } from '../../base/problem.ts';
 import { problem } from '../../base/problem.ts';

@@ -11,7 +11,7 @@ import { type AccessLog, Cluster_DnsLookupFamily, type Filter } from '../../prot
 import { durationOf } from '../common/duration.ts';
 import { orNone } from '../common/or-none.ts';
 
-/** Ends connections that must not go anywhere: no log, no timeout. */
+/** Closes connections without a destination: no log, no timeout. */
 export const blackHole: Filter = {
   name: 'envoy.filters.network.tcp_proxy',
   typedConfig: any('envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {

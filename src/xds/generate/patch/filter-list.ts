@@ -1,5 +1,5 @@
 // Additions, insertions, replacements and removals in a list of named filters or routes. Merges come after them all,
-// element by element, and are made elsewhere.
+// element by element (merge.ts).
 // Source: Istio pilot/pkg/networking/core/envoyfilter/listener_patch.go, util.go.
 
 import type { EnvoyPatch } from '../../../core/select/patch/envoy-patch.ts';

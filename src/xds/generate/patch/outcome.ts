@@ -20,7 +20,7 @@ export interface Patched<T> {
   readonly failed: readonly FailedPatch[];
 }
 
-/** Collects for the length of one run. `lists`: the patches that are applied. */
+/** Collects the outcome of one run. `lists`: the patches that are applied. */
 export class Outcome {
   readonly #lists: readonly (readonly EnvoyPatch[])[];
   readonly #acted = new Set<EnvoyPatch>();
@@ -42,7 +42,7 @@ export class Outcome {
 
   of<T>(result: T | undefined): Patched<T> {
     const acted = this.#acted;
-    // A patch that stands twice in a list acted twice.
+    // A patch that occurs twice in a list acted twice.
     const inOrder = acted.size === 0 ? none : this.#lists.flatMap(list => list.filter(patch => acted.has(patch)));
     return { result, acted: inOrder, failed: this.#failed };
   }

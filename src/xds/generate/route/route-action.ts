@@ -50,7 +50,7 @@ export function routeAction(given: RouteActionInputs): RouteAction {
     retryPolicy: retry,
     hashPolicy: policies.length === 0 ? undefined : policies,
     clusterNotFoundResponseCode: given.gatewaySemantics ? notFound : undefined,
-    // gRPC itself does not read the field that a proxy goes by.
+    // A gRPC client reads max_stream_duration, Envoy reads max_grpc_timeout.
     maxGrpcTimeout: inputs.proxyless ? undefined : timeout,
     maxStreamDuration: inputs.proxyless ? { maxStreamDuration: timeout } : undefined,
     requestMirrorPolicies: mirrors.length === 0 ? undefined : mirrors,
@@ -62,7 +62,7 @@ function usedDestinations(destinations: readonly HTTPRouteDestination[]): readon
   return destinations.length === 1 ? destinations : destinations.filter(({ weight }) => (weight ?? 0) !== 0);
 }
 
-/** `single`: the rule has one destination, which is then no matter of weights. */
+/** `single`: the rule has one destination, so weights do not matter. */
 function clusters(
   inputs: VirtualServiceRoutesInputs,
   used: readonly HTTPRouteDestination[],

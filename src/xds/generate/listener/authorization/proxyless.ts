@@ -1,9 +1,9 @@
 // Authorization on a proxyless gRPC server: DENY, then ALLOW. gRPC enforces nothing else, so AUDIT, CUSTOM and policies
 // on trial (dry run) have no filter.
 //
-// gRPC takes a matcher that it does not know for one that matches everything. Such a value is therefore one that cannot
-// be rendered: an ALLOW rule with it allows nothing, a DENY rule loses it and refuses more. An ALLOW policy without
-// rules refuses every request, as it does on a proxy.
+// gRPC treats a matcher that it does not know as one that matches everything. Such a value counts as one that cannot be
+// rendered: an ALLOW rule with it allows nothing, a DENY rule loses it and refuses more. An ALLOW policy without rules
+// refuses every request, as it does on a proxy.
 // Source: Istio pilot/pkg/networking/grpcgen/lds.go (buildRBAC); gRPC A41 (xDS RBAC support).
 
 import type { AppliedPolicy, AuthorizationInputs } from '../../../../core/select/policy/authorization.ts';
