@@ -1,9 +1,10 @@
-// Where a proxy sends to: the clusters of its outbound routes with their shares, and those of its outbound listeners.
+// The clusters that a proxy sends to: those of its outbound routes with their shares, and of its outbound listeners.
 
 import type { Route, RouteConfiguration, VirtualHost } from '../xds/proto/types.gen.ts';
 import { LDS, RDS } from '../xds/session/types.ts';
 import type { RouteShare } from './answers.ts';
 import type { Holdings } from './holdings.ts';
+import { routeShares } from './route-action.ts';
 import { sendsOf } from './traffic.ts';
 import { objectNamedBy } from './translations.ts';
 
@@ -58,17 +59,13 @@ function hostTargets({ name: host = '', routes = [] }: VirtualHost): readonly Ta
   return [...found.values()];
 }
 
-/** As route-action.ts reads them from JSON, without making any. */
+/** Of the message itself: no JSON of the route is made. */
 function sharesOf({ route }: Route): readonly RouteShare[] {
   const weighted = route?.weightedClusters?.clusters ?? [];
-  const total = weighted.reduce((sum, { weight }) => sum + (weight?.value ?? 0), 0);
-  if (weighted.length > 0) {
-    return weighted.map(({ name = '', weight }) => ({
-      cluster: name,
-      share: total === 0 ? 0 : (weight?.value ?? 0) / total,
-    }));
-  }
-  return route?.cluster === undefined ? [] : [{ cluster: route.cluster, share: 1 }];
+  return routeShares(
+    route?.cluster,
+    weighted.map(({ name = '', weight }) => [name, weight?.value ?? 0]),
+  );
 }
 
 function isTarget(cluster: string): boolean {

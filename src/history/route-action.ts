@@ -10,16 +10,22 @@ export function actionOf(route: JsonObject): JsonObject {
 
 /** In the order of the route; shares of weights that add up to 0 are 0. Empty: it leads to no cluster. */
 export function sharesOf(route: JsonObject): readonly RouteShare[] {
-  const action = actionOf(route);
-  const weighted = isObject(action.weightedClusters) ? objectsIn(action.weightedClusters.clusters) : [];
-  const total = weighted.reduce((sum, { weight }) => sum + Number(weight ?? 0), 0);
-  if (weighted.length > 0) {
-    return weighted.map(({ name, weight }) => ({
-      cluster: String(name),
-      share: total === 0 ? 0 : Number(weight ?? 0) / total,
-    }));
-  }
-  return typeof action.cluster === 'string' ? [{ cluster: action.cluster, share: 1 }] : [];
+  const { cluster, weightedClusters } = actionOf(route);
+  const weighted = isObject(weightedClusters) ? objectsIn(weightedClusters.clusters) : [];
+  return routeShares(
+    typeof cluster === 'string' ? cluster : undefined,
+    weighted.map(({ name, weight }) => [String(name), Number(weight ?? 0)]),
+  );
+}
+
+/** `weighted`: cluster and weight; if there are any, `cluster` does not count. */
+export function routeShares(
+  cluster: string | undefined,
+  weighted: readonly (readonly [string, number])[],
+): readonly RouteShare[] {
+  if (weighted.length === 0) return cluster === undefined ? [] : [{ cluster, share: 1 }];
+  const total = weighted.reduce((sum, [, weight]) => sum + weight, 0);
+  return weighted.map(([name, weight]) => ({ cluster: name, share: total === 0 ? 0 : weight / total }));
 }
 
 /** `80 % to v1, 20 % to v3`: subset names where there are some, else the cluster. */

@@ -44,7 +44,9 @@ export interface IdentitySettings {
   readonly rootJitter: boolean;
   /** TOKEN_AUDIENCES */
   readonly audiences: readonly string[];
-  /** CA_TRUSTED_NODE_ACCOUNTS: `namespace/account` of node agents that may ask for certificates of pods on their node. */
+  /**
+   * CA_TRUSTED_NODE_ACCOUNTS: `namespace/account` of node agents that may ask for certificates of pods on their node.
+   */
   readonly trustedNodeAccounts: readonly string[];
   /** TRUSTED_GATEWAY_CIDR */
   readonly trustedGatewayCidrs: readonly string[];

@@ -1,4 +1,5 @@
-// The store of a cluster against the API server in memory: create, update, status, patch, delete, and conflicts by version.
+// The store of a cluster against the API server in memory: create, update, status, patch, delete, and conflicts by
+// version.
 
 import { describe, expect, it } from 'vitest';
 import { builtInKinds, resourceOf } from '../../src/adapters/kube/resource.ts';

@@ -1,4 +1,5 @@
-// The Consul adapter in the rig of law 9, and its rules of blocking queries, ACLs and losses. A real server: test/e2e/consul.test.ts.
+// The Consul adapter in the rig of law 9, and its rules of blocking queries, ACLs and losses. A real server:
+// test/e2e/consul.test.ts.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConsulAdapter, type ConsulOptions } from '../../src/adapters/consul/consul-adapter.ts';

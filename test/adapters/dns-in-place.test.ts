@@ -1,5 +1,5 @@
-// The DNS adapter in a real control plane, with its files and its journal: what is resolved waits for what says the names, what was resolved is there
-// after a restart without DNS, and a replay sends no query.
+// The DNS adapter in a real control plane, with its files and its journal: what is resolved waits for what says the
+// names, what was resolved is there after a restart without DNS, and a replay sends no query.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

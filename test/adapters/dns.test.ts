@@ -1,5 +1,5 @@
-// The DNS adapter: which names it asks for, when again, what of the answers becomes a fact, and what stays when no server answers. Time is virtual, DNS
-// is a table. How a question is put on the wire: dns-resolver.test.ts.
+// The DNS adapter: which names it asks for, when again, what of the answers becomes a fact, and what stays when no
+// server answers. Time is virtual, DNS is a table. How a question is put on the wire: dns-resolver.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import { DnsAdapter } from '../../src/adapters/dns/dns-adapter.ts';

@@ -1,5 +1,6 @@
-// An API server in memory: the list/watch protocol with versions, pages, bookmarks and compaction, discovery and definitions, and every
-// way we know of in which real ones misbehave. It stands where HTTP would be; nothing of the adapter is used but its interface.
+// An API server in memory: the list/watch protocol with versions, pages, bookmarks and compaction, discovery and
+// definitions, and every way we know of in which real ones misbehave. It stands where HTTP would be; nothing of the
+// adapter is used but its interface.
 
 import { setMaxListeners } from 'node:events';
 import type {
@@ -280,8 +281,8 @@ export class FakeApiServer implements Api, WriteApi {
       .filter(([key, entry]) => entry.collection === collection && key.startsWith(`${collection}/${namespace}`))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, { object }]) => object);
-    // A token names the version of its list; after a compaction that is gone. (The pages of the fake are of the newest state all the same,
-    // unless something was written in between: then the token is as good as expired.)
+    // A token names the version of its list; after a compaction that is gone. (The pages of the fake are of the newest
+    // state all the same, unless something was written in between: then the token is as good as expired.)
     const [version, offset] = (query.continue || `${this.#version}:0`).split(':').map(Number) as [number, number];
     if (version !== this.#version || version < this.#compacted) {
       throw new KubeFault({ status: 410, message: 'the continue token has expired' });

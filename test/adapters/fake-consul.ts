@@ -1,5 +1,5 @@
-// A Consul agent for tests: the catalogue, health, blocking queries with their indexes, ACLs that filter, and the ways in
-// which servers go wrong.
+// A Consul agent for tests: the catalogue, health, blocking queries with their indexes, ACLs that filter, and the ways
+// in which servers go wrong.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
-// What a write makes of an object, as an API server has it: versions as preconditions, merge patches, and server-side apply of maps with the fields
-// that each manager owns. Lists are replaced as a whole.
+// What a write makes of an object, as an API server has it: versions as preconditions, merge patches, and server-side
+// apply of maps with the fields that each manager owns. Lists are replaced as a whole.
 
 import type { WriteRequest } from '../../src/adapters/kube/api.ts';
 import { CONFLICT, KubeFault, NOT_FOUND } from '../../src/adapters/kube/failure.ts';

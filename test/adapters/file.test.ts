@@ -45,7 +45,10 @@ async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink =
   };
 }
 
-/** A folder for each object; those that are hidden refuse whatever is asked of them and of what is below, as the system would. */
+/**
+ * A folder for each object; those that are hidden refuse whatever is asked of them and of what is below, as the system
+ * would.
+ */
 async function hidingSource(code: string): Promise<RigSource> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-rig-'));
   folders.push(folder);

@@ -1,4 +1,5 @@
-// How a key set is fetched: over real sockets on loopback, with redirects, limits of size and time, and addresses that are refused.
+// How a key set is fetched: over real sockets on loopback, with redirects, limits of size and time, and addresses that
+// are refused.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// The JWKS adapter: which key sets it fetches, when again, what of the answers becomes a fact, and what stays while an issuer is away. Time is
-// virtual, issuers are a table. How a request is made: jwks-fetch.test.ts.
+// The JWKS adapter: which key sets it fetches, when again, what of the answers becomes a fact, and what stays while an
+// issuer is away. Time is virtual, issuers are a table. How a request is made: jwks-fetch.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import type { Fetched } from '../../src/adapters/jwks/fetch.ts';

@@ -1,5 +1,5 @@
-// The writer of a cluster against an API server in memory: one replica writes every wish once, and stops writing when all are fulfilled, under
-// conflicts, failures, lost leases and other writers.
+// The writer of a cluster against an API server in memory: one replica writes every wish once, and stops writing when
+// all are fulfilled, under conflicts, failures, lost leases and other writers.
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The Kubernetes adapter against an API server in memory: the rig of law 9, and everything that servers and networks do to a watch. What
-// is held in the end must be what the server has; on the way nothing is deleted that was there all the time, and nothing is recorded twice.
+// The Kubernetes adapter against an API server in memory: the rig of law 9, and everything that servers and networks do
+// to a watch. What is held in the end must be what the server has; on the way nothing is deleted that was there all the
+// time, and nothing is recorded twice.
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';

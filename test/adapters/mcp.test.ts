@@ -1,5 +1,5 @@
-// The adapter for another control plane's configuration, against a real gRPC server that misbehaves on demand: the rig of
-// law 9, silent kinds, resources that cannot be decoded, and reconnects.
+// The adapter for another control plane's configuration, against a real gRPC server that misbehaves on demand: the rig
+// of law 9, silent kinds, resources that cannot be decoded, and reconnects.
 
 import { readFileSync } from 'node:fs';
 import { credentials, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';

@@ -1,5 +1,5 @@
-// TLS of the sources that are reached over it, by real handshakes: a certificate of another authority or of another name is
-// refused, and so is a client without the certificate that the server asks for.
+// TLS of the sources that are reached over it, by real handshakes: a certificate of another authority or of another
+// name is refused, and so is a client without the certificate that the server asks for.
 
 import { once } from 'node:events';
 import { createServer } from 'node:https';

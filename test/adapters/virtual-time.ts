@@ -1,5 +1,5 @@
-// Time that passes when nothing else happens: timers fire in order as soon as all tasks wait for one. Hours take milliseconds, and a run
-// with the same draws is the same run.
+// Time that passes when nothing else happens: timers fire in order as soon as all tasks wait for one. Hours take
+// milliseconds, and a run with the same draws is the same run.
 
 import fc from 'fast-check';
 import type { Chance } from '../../src/adapters/kit/clock.ts';

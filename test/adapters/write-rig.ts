@@ -1,5 +1,6 @@
-// A control plane that writes, against the API server in memory: watches, fold, writer and election as the runtime joins them, without a journal. Its
-// wishes are of the tests: a ConfigMap `copy` in every namespace, with the text of ConfigMap istio-system/original.
+// A control plane that writes, against the API server in memory: watches, fold, writer and election as the runtime
+// joins them, without a journal. Its wishes are of the tests: a ConfigMap `copy` in every namespace, with the text of
+// ConfigMap istio-system/original.
 
 import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
 import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';

@@ -1,6 +1,6 @@
 // Istio's own table of analyzers (pkg/config/analysis/analyzers/analyzers_test.go): for each analyzer and input the
-// messages and the objects that they are about. It lies beside the project with the conformance vectors; without it this
-// suite says by name that it did not run, and fails under PERIPLUS_REQUIRE_ALL=1.
+// messages and the objects that they are about. It lies beside the project with the conformance vectors; without it
+// this suite says by name that it did not run, and fails under PERIPLUS_REQUIRE_ALL=1.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,6 @@
-// Istio's own golden files of its authorization builder (pilot/pkg/security/authz/builder): the filters of one workload. They lie beside the
-// project with the conformance vectors; without them this suite says by name that it did not run, and fails under PERIPLUS_REQUIRE_ALL=1.
+// Istio's own golden files of its authorization builder (pilot/pkg/security/authz/builder): the filters of one
+// workload. They lie beside the project with the conformance vectors; without them this suite says by name that it did
+// not run, and fails under PERIPLUS_REQUIRE_ALL=1.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

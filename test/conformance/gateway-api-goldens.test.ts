@@ -1,6 +1,6 @@
-// Istio's own golden files of its Gateway API controller: the statuses that it writes for each input, the second time nothing. They lie
-// beside the project with the conformance vectors; without them this suite says by name that it did not run, and fails under
-// PERIPLUS_REQUIRE_ALL=1.
+// Istio's own golden files of its Gateway API controller: the statuses that it writes for each input, the second time
+// nothing. They lie beside the project with the conformance vectors; without them this suite says by name that it did
+// not run, and fails under PERIPLUS_REQUIRE_ALL=1.
 
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../src/core/base/json.ts';
@@ -11,8 +11,8 @@ import type { Wish } from '../../src/core/wishes/wish.ts';
 import { documents, goldenNames, goldenWorld, missing } from './gateway-api-goldens.ts';
 
 /**
- * Inputs that this harness cannot give as Istio's test does: objects that an API server refuses, policies without a uid that are told apart by
- * it, and the Services of InferencePools.
+ * Inputs that this harness cannot give as Istio's test does: objects that an API server refuses, policies without a uid
+ * that are told apart by it, and the Services of InferencePools.
  */
 const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   'backend-tls-policy': ['BackendTLSPolicy/default/tls-upstream-echo-https-merged-rules'],

@@ -1,5 +1,5 @@
-// Istio's golden files of its Gateway API controller: inputs, what they are translated into, the statuses that are written. They lie beside
-// the project with the conformance vectors.
+// Istio's golden files of its Gateway API controller: inputs, what they are translated into, the statuses that are
+// written. They lie beside the project with the conformance vectors.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

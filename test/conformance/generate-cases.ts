@@ -1,5 +1,5 @@
-// What the proxies of conformance cases would be sent, written as files in the layout that the scorer compares. A case that fails does not
-// stop the others; it is reported and has no files, which scores as wrong.
+// What the proxies of conformance cases would be sent, written as files in the layout that the scorer compares. A case
+// that fails does not stop the others; it is reported and has no files, which scores as wrong.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// `npm run -s conformance:generate -- CASES OUT [--group GROUP …]`: generates, for every case and proxy of a directory of conformance
-// vectors, what the proxy would be sent, as OUT/GROUP/CASE/PROXY/TYPE.json. One process; a case that fails does not stop the others.
+// `npm run -s conformance:generate -- CASES OUT [--group GROUP …]`: generates, for every case and proxy of a directory
+// of conformance vectors, what the proxy would be sent, as OUT/GROUP/CASE/PROXY/TYPE.json. One process; a case that
+// fails does not stop the others.
 
 import { parseArgs } from 'node:util';
 import { showOrigin, showProblem } from '../../src/core/base/problem.ts';

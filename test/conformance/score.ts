@@ -1,5 +1,6 @@
-// `npm run -s conformance`: how many cases of istiod's conformance vectors Periplus generates as istiod does, group by group, and the first
-// differences. Exit 1 if a group has fallen below conformance.json, 2 if the vectors are not there or the command is misused.
+// `npm run -s conformance`: how many cases of istiod's conformance vectors Periplus generates as istiod does, group by
+// group, and the first differences. Exit 1 if a group has fallen below conformance.json, 2 if the vectors are not there
+// or the command is misused.
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// How many cases of each group come out as istiod's, counted by the scorer of the vectors, and the record in conformance.json that the
-// numbers may not fall below. The record only ever rises.
+// How many cases of each group come out as istiod's, counted by the scorer of the vectors, and the record in
+// conformance.json that the numbers may not fall below. The record only ever rises.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -49,7 +49,10 @@ export function readRecord(): ConformanceRecord {
   return JSON.parse(readFileSync(RECORD_FILE, 'utf8')) as ConformanceRecord;
 }
 
-/** Generates the cases of the groups (all, if none is named) and has them compared. Throws if there is no such group, or no Python. */
+/**
+ * Generates the cases of the groups (all, if none is named) and has them compared. Throws if there is no such group, or
+ * no Python.
+ */
 export async function score(vectors: Vectors, options: ScoreOptions): Promise<Score> {
   const out = mkdtempSync(join(tmpdir(), 'periplus-conformance-'));
   try {

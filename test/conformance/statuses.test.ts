@@ -1,8 +1,8 @@
 // Statuses of the Gateway API: inputs as files, and beside each the statuses that are written for it, which were read
 // against the rules of istiod. Every reason that Periplus can give stands in one of them.
 //
-// A file may begin with `# env: NAME=value` for istiod's flags. PERIPLUS_UPDATE_GOLDENS is not needed: vitest's -u renews
-// the expected files, and the difference is then to be read.
+// A file may begin with `# env: NAME=value` for istiod's flags. PERIPLUS_UPDATE_GOLDENS is not needed: vitest's -u
+// renews the expected files, and the difference is then to be read.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// `npm run -s conformance:validation -- DIR [--show N]`: judges the object of every line of DIR/*.jsonl ({name, input, valid, errors, …}) as
-// the fold would, and compares the verdict with the expected one. A row a kind; exit 0 when nearly all agree.
+// `npm run -s conformance:validation -- DIR [--show N]`: judges the object of every line of DIR/*.jsonl ({name, input,
+// valid, errors, …}) as the fold would, and compares the verdict with the expected one. A row a kind; exit 0 when
+// nearly all agree.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

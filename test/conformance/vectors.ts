@@ -1,4 +1,5 @@
-// Where istiod's conformance vectors are. They are no part of the project: its developers and its CI have them beside it, others do not.
+// Where istiod's conformance vectors are. They are no part of the project: its developers and its CI have them beside
+// it, others do not.
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,10 @@ export interface Vectors {
   readonly scorer: string;
 }
 
-/** The vectors, or why there are none. `PERIPLUS_SHARED` names the folder that holds `conformance`; it is `../shared` otherwise. */
+/**
+ * The vectors, or why there are none. `PERIPLUS_SHARED` names the folder that holds `conformance`; it is `../shared`
+ * otherwise.
+ */
 export function findVectors(): Vectors | { readonly missing: string } {
   const given = process.env.PERIPLUS_SHARED;
   const folder = join(given === undefined ? join(ROOT, '../shared') : resolve(given), 'conformance');

@@ -1,6 +1,6 @@
 // The built control plane, started as in a pod, where there is no IPv4 at all, and where both families are: it listens,
-// and a stock Envoy beside it is served what fits the pod. Then its liveness, as a kubelet sees it. Needs an Envoy, root
-// and Linux.
+// and a stock Envoy beside it is served what fits the pod. Then its liveness, as a kubelet sees it. Needs an Envoy,
+// root and Linux.
 
 import type { ChildProcess } from 'node:child_process';
 import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
-// What the session takes for granted about a real Envoy, in both protocols: it accepts what it is sent, it warms a changed cluster only
-// with endpoints sent again, it names the resource that it refuses, it comes back with what it has, and no request fails while routes and
-// clusters are exchanged under it. The resources are written out in ConfigMaps, as JSON; everything else is the real thing.
+// What the session takes for granted about a real Envoy, in both protocols: it accepts what it is sent, it warms a
+// changed cluster only with endpoints sent again, it names the resource that it refuses, it comes back with what it
+// has, and no request fails while routes and clusters are exchanged under it. The resources are written out in
+// ConfigMaps, as JSON; everything else is the real thing.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -1,6 +1,7 @@
-// Istio's past advisories about policies, paths, headers, hosts and tokens, before a real Envoy that Periplus configures: what was let pass then is
-// refused, and what is meant to pass does. Each fails without the rule that prevents it; test/unit/xds/generate/listener/security-advisories.test.ts
-// has the same and those that cannot be shown here, by the oracle. Needs an Envoy, root and Linux.
+// Istio's past advisories about policies, paths, headers, hosts and tokens, before a real Envoy that Periplus
+// configures: what was let pass then is refused, and what is meant to pass does. Each fails without the rule that
+// prevents it; test/unit/xds/generate/listener/security-advisories.test.ts has the same and those that cannot be shown
+// here, by the oracle. Needs an Envoy, root and Linux.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/base/json.ts';

@@ -1,5 +1,5 @@
-// Bookinfo for the tests: the sample on free ports, the control plane as a process of its own that can be killed, real Envoys, and clients that
-// never stop asking.
+// Bookinfo for the tests: the sample on free ports, the control plane as a process of its own that can be killed, real
+// Envoys, and clients that never stop asking.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

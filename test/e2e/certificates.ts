@@ -1,5 +1,6 @@
-// A throw-away certificate authority, written out in DER: a self-signed certificate, its key, and a revocation list with nothing on it. Made
-// anew for each run, so that no private key lies in the repository and no tool has to be there. RFC 5280.
+// A throw-away certificate authority, written out in DER: a self-signed certificate, its key, and a revocation list
+// with nothing on it. Made anew for each run, so that no private key lies in the repository and no tool has to be
+// there. RFC 5280.
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 

@@ -1,4 +1,5 @@
-// Group by group, no fewer cases come out as istiod's than conformance.json says. Needs the vectors beside the project, and Python.
+// Group by group, no fewer cases come out as istiod's than conformance.json says. Needs the vectors beside the project,
+// and Python.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fallen, readRecord, type Score, score } from '../conformance/scoring.ts';

@@ -1,5 +1,6 @@
-// Law 7 with real processes and real Envoys: the control plane is killed at random moments under a stream of changes. Afterwards the journal has no
-// hole, its chain verifies, every receipt is reproduced, and what an Envoy holds is what some receipt in the journal says it was sent.
+// Law 7 with real processes and real Envoys: the control plane is killed at random moments under a stream of changes.
+// Afterwards the journal has no hole, its chain verifies, every receipt is reproduced, and what an Envoy holds is what
+// some receipt in the journal says it was sent.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open.ts';

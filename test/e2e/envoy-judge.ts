@@ -1,6 +1,7 @@
-// A judge of what Periplus sends: a stock Envoy in a network namespace of its own connects as a given proxy, over a socket in the file
-// system. It has accepted when it is live (so everything it was sent is warm: clusters have their endpoints, listeners their routes and
-// secrets), when no type was refused, and when nothing waits to be accepted. Fields that Envoy does not know count as refused.
+// A judge of what Periplus sends: a stock Envoy in a network namespace of its own connects as a given proxy, over a
+// socket in the file system. It has accepted when it is live (so everything it was sent is warm: clusters have their
+// endpoints, listeners their routes and secrets), when no type was refused, and when nothing waits to be accepted.
+// Fields that Envoy does not know count as refused.
 
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +40,9 @@ export interface JudgeOptions {
   readonly liveMsMax: number;
   /** Files that Envoy finds on its disk: path → content. */
   readonly files?: ReadonlyMap<string, string>;
-  /** Types, by their short name, for which Envoy requests a resource that does not exist, so that no response arrives. */
+  /**
+   * Types, by their short name, for which Envoy requests a resource that does not exist, so that no response arrives.
+   */
   readonly unanswered?: ReadonlySet<string>;
   /** The command that Envoy runs by; default: in a network namespace of its own. */
   readonly inside?: (command: readonly string[]) => readonly [string, readonly string[]];
@@ -102,7 +105,9 @@ async function disk(folder: string, files: ReadonlyMap<string, string>): Promise
   return files.size === 0 ? undefined : folder;
 }
 
-/** Undefined when Envoy is live, has answered everything and warms nothing; else what it lacks when the time is over. */
+/**
+ * Undefined when Envoy is live, has answered everything and warms nothing; else what it lacks when the time is over.
+ */
 async function untilLive(
   admin: string,
   server: XdsServer,

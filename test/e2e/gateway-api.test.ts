@@ -1,5 +1,6 @@
-// A tenth of the official conformance suite of the Gateway API: a real API server, `periplus serve` with the rights of deploy/, a stock
-// Envoy for each Gateway. `npm run test:gateway-api` runs all of it; docs/conformance/ has the reports. Needs Linux, root, Go and Envoy.
+// A tenth of the official conformance suite of the Gateway API: a real API server, `periplus serve` with the rights of
+// deploy/, a stock Envoy for each Gateway. `npm run test:gateway-api` runs all of it; docs/conformance/ has the
+// reports. Needs Linux, root, Go and Envoy.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

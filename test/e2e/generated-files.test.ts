@@ -1,7 +1,8 @@
-// Committed files that generators make are what the generators make today, from Go modules by name; and what the CRDs of the Gateway API say
-// is held against the examples of its own module. Needs Go.
+// Committed files that generators make are what the generators make today, from Go modules by name; and what the CRDs
+// of the Gateway API say is held against the examples of its own module. Needs Go.
 //
-// The descriptors of Envoy and istio.io/api (scripts/proto/main.go) are not made again here: linking them takes minutes.
+// The descriptors of Envoy and istio.io/api (scripts/proto/main.go) are not made again here: linking them takes
+// minutes.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

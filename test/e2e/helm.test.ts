@@ -1,5 +1,6 @@
-// The chart in deploy/helm by Helm itself, on a real API server: its objects are accepted, its account has the rights that a running
-// control plane needs, templates of injection that were there before stay, and values without effect are named.
+// The chart in deploy/helm by Helm itself, on a real API server: its objects are accepted, its account has the rights
+// that a running control plane needs, templates of injection that were there before stay, and values without effect are
+// named.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Clients that mean harm, or are too many: 10,000 signing requests at once, bytes that are no TLS, and handshakes that never end. What is
-// asked too much is refused with a code that agents retry; the streams of others go on.
+// Clients that mean harm, or are too many: 10,000 signing requests at once, bytes that are no TLS, and handshakes that
+// never end. What is asked too much is refused with a code that agents retry; the streams of others go on.
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,6 @@
-// The steps of deploy/Dockerfile without a container engine: packed from this checkout, installed into an empty folder, run as uid 1337 on a
-// root that is read-only, with one volume. No image is built here. Also what the package contains, and its bill of materials.
+// The steps of deploy/Dockerfile without a container engine: packed from this checkout, installed into an empty folder,
+// run as uid 1337 on a root that is read-only, with one volume. No image is built here. Also what the package contains,
+// and its bill of materials.
 
 import { execFile, spawn } from 'node:child_process';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

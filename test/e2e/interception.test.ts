@@ -1,6 +1,6 @@
-// Real interception: two pods, each an application and a stock Envoy beside it, in network namespaces with iptables sending all of their
-// traffic to the Envoys. The applications know nothing; what they send arrives, and the Envoys' statistics name the clusters it took.
-// Needs an Envoy, root and Linux.
+// Real interception: two pods, each an application and a stock Envoy beside it, in network namespaces with iptables
+// sending all of their traffic to the Envoys. The applications know nothing; what they send arrives, and the Envoys'
+// statistics name the clusters it took. Needs an Envoy, root and Linux.
 
 import { type FileHandle, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:http';

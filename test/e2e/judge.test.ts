@@ -1,5 +1,5 @@
-// Envoy as a judge: for every sidecar and gateway of the conformance vectors, and of our golden cases, a stock Envoy accepts what Periplus sends it. Needs the vectors
-// beside the project, an Envoy, root and Linux.
+// Envoy as a judge: for every sidecar and gateway of the conformance vectors, and of our golden cases, a stock Envoy
+// accepts what Periplus sends it. Needs the vectors beside the project, an Envoy, root and Linux.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

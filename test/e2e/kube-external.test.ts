@@ -1,6 +1,6 @@
-// A control plane that leads a cluster from outside (EXTERNAL_ISTIOD), with two real API servers: it takes configuration
-// from the one and runs the other's data plane. Workloads there find its roots, its webhook injects them, and their
-// tokens are reviewed where they come from.
+// A control plane that leads a cluster from outside (EXTERNAL_ISTIOD), with two real API servers: it takes
+// configuration from the one and runs the other's data plane. Workloads there find its roots, its webhook injects them,
+// and their tokens are reviewed where they come from.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

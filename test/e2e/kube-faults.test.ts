@@ -1,5 +1,5 @@
-// The adapter against a real kube-apiserver through a proxy that misbehaves: no event is lost, invented or recorded twice.
-// And the rig of law 9 on the real thing.
+// The adapter against a real kube-apiserver through a proxy that misbehaves: no event is lost, invented or recorded
+// twice. And the rig of law 9 on the real thing.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/adapters/kube/facts.ts';

@@ -1,5 +1,6 @@
-// Identity and the writer against a real kube-apiserver, with the rights of deploy/ and nothing more: one root for replicas that
-// start at once, TokenReview, ConfigMaps in every namespace under istiod's locks, a leader that is killed, and --read-only.
+// Identity and the writer against a real kube-apiserver, with the rights of deploy/ and nothing more: one root for
+// replicas that start at once, TokenReview, ConfigMaps in every namespace under istiod's locks, a leader that is
+// killed, and --read-only.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

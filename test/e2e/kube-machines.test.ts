@@ -1,5 +1,6 @@
-// Virtual machines and ServiceEntries against a real kube-apiserver, with the rights of deploy/ and nothing more: a machine registers,
-// fails its probe and leaves; another account may not be it; a ServiceEntry without addresses is given some.
+// Virtual machines and ServiceEntries against a real kube-apiserver, with the rights of deploy/ and nothing more: a
+// machine registers, fails its probe and leaves; another account may not be it; a ServiceEntry without addresses is
+// given some.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

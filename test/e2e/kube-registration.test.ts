@@ -1,5 +1,5 @@
-// The registration authority on a real kube-apiserver, with the rights of deploy/ and nothing more: workloads' requests and the control plane's own
-// certificate are signed by signers of the Kubernetes API, which a test plays.
+// The registration authority on a real kube-apiserver, with the rights of deploy/ and nothing more: workloads' requests
+// and the control plane's own certificate are signed by signers of the Kubernetes API, which a test plays.
 
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

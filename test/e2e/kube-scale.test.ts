@@ -1,5 +1,6 @@
-// A mesh of 500 services in a real API server, and 100 proxies: every proxy is served, and a change reaches every proxy. Times from the API
-// write to the proxies are printed; the test asserts that changes arrive, and that no proxy gets more than the change.
+// A mesh of 500 services in a real API server, and 100 proxies: every proxy is served, and a change reaches every
+// proxy. Times from the API write to the proxies are printed; the test asserts that changes arrive, and that no proxy
+// gets more than the change.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

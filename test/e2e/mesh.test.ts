@@ -1,4 +1,5 @@
-// The main job with real Envoys: traffic flows, shifts, survives mistakes and the death of the control plane, and the journal tells it all again.
+// The main job with real Envoys: traffic flows, shifts, survives mistakes and the death of the control plane, and the
+// journal tells it all again.
 
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

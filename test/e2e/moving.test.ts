@@ -1,5 +1,5 @@
-// From istiod to Periplus and back on a real kube-apiserver. The istiod is what others see of it: its Deployment and its
-// locks, in its formats and renewed, then released as it does when it is stopped.
+// From istiod to Periplus and back on a real kube-apiserver. The istiod is what others see of it: its Deployment and
+// its locks, in its formats and renewed, then released as it does when it is stopped.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

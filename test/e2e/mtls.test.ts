@@ -1,6 +1,6 @@
-// Mesh mTLS between two stock Envoys without any agent: each gets its certificate from Periplus over its own authenticated stream, under STRICT.
-// Traffic of unchanged applications is encrypted, plaintext is refused, and a certificate is exchanged under load without a failed request.
-// Needs an Envoy, root and Linux.
+// Mesh mTLS between two stock Envoys without any agent: each gets its certificate from Periplus over its own
+// authenticated stream, under STRICT. Traffic of unchanged applications is encrypted, plaintext is refused, and a
+// certificate is exchanged under load without a failed request. Needs an Envoy, root and Linux.
 
 import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

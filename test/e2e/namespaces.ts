@@ -1,5 +1,5 @@
-// Linux network namespaces for the tests: an Envoy in one of its own can bind every port and address that a proxy of its kind binds in a
-// pod, beside others that bind the same. Needs root and iproute2.
+// Linux network namespaces for the tests: an Envoy in one of its own can bind every port and address that a proxy of
+// its kind binds in a pod, beside others that bind the same. Needs root and iproute2.
 
 import { execFileSync } from 'node:child_process';
 
@@ -16,9 +16,10 @@ export function whyNoNamespaces(): string | undefined {
 }
 
 /**
- * A command, and what stands before it, that runs in a new network namespace with a loopback interface. Addresses that the namespace does
- * not have can be bound: a proxy's pod has them, and a listener that wants one is not to fail for that. What lies below `files` is seen by
- * the command over the file system (`files/etc/x` as /etc/x), and for no other process.
+ * A command, and what stands before it, that runs in a new network namespace with a loopback interface. Addresses that
+ * the namespace does not have can be bound: a proxy's pod has them, and a listener that wants one is not to fail for
+ * that. What lies below `files` is seen by the command over the file system (`files/etc/x` as /etc/x), and for no other
+ * process.
  */
 export function inNewNamespace(command: readonly string[], files?: string): readonly [string, readonly string[]] {
   const prepare = [

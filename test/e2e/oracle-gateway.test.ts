@@ -1,5 +1,6 @@
-// What the oracle predicts for a gateway, a stock Envoy does: arbitrary meshes with gateways of the property tests, Envoy configured by Periplus
-// over ADS as a router, a client outside of it that speaks HTTP, bytes and TLS, and a server that has every address. Needs an Envoy, root and Linux.
+// What the oracle predicts for a gateway, a stock Envoy does: arbitrary meshes with gateways of the property tests,
+// Envoy configured by Periplus over ADS as a router, a client outside of it that speaks HTTP, bytes and TLS, and a
+// server that has every address. Needs an Envoy, root and Linux.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

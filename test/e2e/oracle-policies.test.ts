@@ -1,6 +1,7 @@
-// Arbitrary policies, as the property tests have them, before a real Envoy: callers with certificates and tokens, over HTTP and TCP, with external
-// authorizers that allow, deny and fail. The Envoy, the oracle on what Periplus sent, and the model of the Istio API give one answer, and name one
-// policy for it. 20,000 questions: test/long/policies-envoy.test.ts. Needs an Envoy, root and Linux.
+// Arbitrary policies, as the property tests have them, before a real Envoy: callers with certificates and tokens, over
+// HTTP and TCP, with external authorizers that allow, deny and fail. The Envoy, the oracle on what Periplus sent, and
+// the model of the Istio API give one answer, and name one policy for it. 20,000 questions:
+// test/long/policies-envoy.test.ts. Needs an Envoy, root and Linux.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The oracle reads what istiod sends: for every proxy of the conformance vectors, questions about every address and host that its configuration
-// names are answered, without an exception and without a listener that Envoy would refuse. Needs the vectors beside the project.
+// The oracle reads what istiod sends: for every proxy of the conformance vectors, questions about every address and
+// host that its configuration names are answered, without an exception and without a listener that Envoy would refuse.
+// Needs the vectors beside the project.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// What the oracle predicts, a stock Envoy does: arbitrary meshes of the property tests, Envoy configured by Periplus over ADS with a client whose
-// connections iptables sends to it, and a server that has every address. Needs an Envoy, root and Linux.
+// What the oracle predicts, a stock Envoy does: arbitrary meshes of the property tests, Envoy configured by Periplus
+// over ADS with a client whose connections iptables sends to it, and a server that has every address. Needs an Envoy,
+// root and Linux.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// Policies through real Envoys: two identities, signed tokens, and paths and hosts that once evaded rules. For arbitrary requests the Envoy,
-// the oracle on what Periplus generated, and a model of the Istio API give one answer. Needs an Envoy, root and Linux.
+// Policies through real Envoys: two identities, signed tokens, and paths and hosts that once evaded rules. For
+// arbitrary requests the Envoy, the oracle on what Periplus generated, and a model of the Istio API give one answer.
+// Needs an Envoy, root and Linux.
 
 import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

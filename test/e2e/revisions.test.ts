@@ -1,5 +1,6 @@
-// Two revisions beside each other on one real kube-apiserver, as a canary upgrade has them: each injects the Pods of the namespaces that name
-// it, and one of the two holds the lock of what both would write. Which objects each reads is in kube.test.ts.
+// Two revisions beside each other on one real kube-apiserver, as a canary upgrade has them: each injects the Pods of
+// the namespaces that name it, and one of the two holds the lock of what both would write. Which objects each reads is
+// in kube.test.ts.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

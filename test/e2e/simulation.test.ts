@@ -1,5 +1,5 @@
-// A few hundred seeds of the simulator: what `npm test` has no time for. Seeds apart from those of test/sim/sim.test.ts; one that breaks a law
-// is seen again with `npm run sim -- --seed N --steps M`.
+// A few hundred seeds of the simulator: what `npm test` has no time for. Seeds apart from those of
+// test/sim/sim.test.ts; one that breaks a law is seen again with `npm run sim -- --seed N --steps M`.
 
 import { expect, test } from 'vitest';
 import { simulate } from '../sim/simulation.ts';

@@ -1,6 +1,6 @@
-// A Wasm module really runs: a stock Envoy as a gateway, configured over ADS, fetches a module of the test's own by HTTP
-// and digest, and the module adds a header to every response. Another module follows, then modules that Envoy cannot
-// have.
+// A Wasm module really runs: a stock Envoy as a gateway, configured over ADS, fetches a module of the test's own by
+// HTTP and digest, and the module adds a header to every response. Another module follows, then modules that Envoy
+// cannot have.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, get, type RequestListener } from 'node:http';

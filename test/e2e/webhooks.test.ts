@@ -1,7 +1,7 @@
 // Webhooks and managed Gateways on a real kube-apiserver, with the rights of deploy/: the roots get into the webhook
-// configurations, a Pod comes back injected, a bad object is refused at creation, a Gateway becomes a Deployment that is
-// then left alone. The templates are those of this project; PERIPLUS_INJECTOR_CONFIGMAP names a file with the ConfigMap
-// istio-sidecar-injector of an installation, to try its own ones by hand.
+// configurations, a Pod comes back injected, a bad object is refused at creation, a Gateway becomes a Deployment that
+// is then left alone. The templates are those of this project; PERIPLUS_INJECTOR_CONFIGMAP names a file with the
+// ConfigMap istio-sidecar-injector of an installation, to try its own ones by hand.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The code in a guide is a test that runs: the block and the file of the guide's name are the same but for the paths of imports.
+// The code in a guide is a test that runs: the block and the file of the guide's name are the same but for the paths of
+// imports.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

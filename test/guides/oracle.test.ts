@@ -144,7 +144,9 @@ test('the catalog accepts no plaintext', () => {
   expect(catalog.predict({ ...plaintext, tls: proven }).branches[0]?.outcome.kind).toBe('forwarded');
 });
 
-/** What happens to a request that reaches the catalog's own proxy from the account `desk`, and the policy that decided. */
+/**
+ * What happens to a request that reaches the catalog's own proxy from the account `desk`, and the policy that decided.
+ */
 function received(http: Partial<HttpRequest>, more: Partial<Connection> = {}) {
   const prediction = catalog.predict({
     arrives: 'inbound',

@@ -1,4 +1,5 @@
-// Compaction: what is kept can be asked as before, receipts of what is kept are reproduced, and wherever it is interrupted the journal is whole.
+// Compaction: what is kept can be asked as before, receipts of what is kept are reproduced, and wherever it is
+// interrupted the journal is whole.
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';

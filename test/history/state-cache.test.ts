@@ -1,5 +1,5 @@
-// States kept for the next process: equal to what folding gives, of this journal only, without private values, and never
-// needed.
+// States kept for the next process: equal to what folding gives, of this journal only, without private values, and
+// never needed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

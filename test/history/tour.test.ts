@@ -1,5 +1,5 @@
-// The guides say what commands print, and it is so: every command of docs/guides/tour.md is run, in order, and its output compared with the
-// text. `PERIPLUS_UPDATE_GOLDENS=1` puts what was printed into the guide.
+// The guides say what commands print, and it is so: every command of docs/guides/tour.md is run, in order, and its
+// output compared with the text. `PERIPLUS_UPDATE_GOLDENS=1` puts what was printed into the guide.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

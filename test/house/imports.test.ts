@@ -1,4 +1,5 @@
-// The import rules hold for src/ and ui/, and each of them bites: a tree of deliberately wrong imports is refused by name.
+// The import rules hold for src/ and ui/, and each of them bites: a tree of deliberately wrong imports is refused by
+// name.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

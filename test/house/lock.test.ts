@@ -1,5 +1,6 @@
-// The lock file names every package that anything in it may ask for, on every platform: `npm ci` refuses a lock that leaves one out, and `npm install`
-// against a registry or an installation that lacks some platforms' packages writes such a lock without a word.
+// The lock file names every package that anything in it may ask for, on every platform: `npm ci` refuses a lock that
+// leaves one out, and `npm install` against a registry or an installation that lacks some platforms' packages writes
+// such a lock without a word.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

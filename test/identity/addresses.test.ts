@@ -1,5 +1,5 @@
-// The secure port on addresses of both families, as pods of dual-stack clusters reach it: `:15012` answers on either, `[::1]:15012` on one. Peers are
-// known by their address, whichever family wrote it.
+// The secure port on addresses of both families, as pods of dual-stack clusters reach it: `:15012` answers on either,
+// `[::1]:15012` on one. Peers are known by their address, whichever family wrote it.
 
 import { networkInterfaces } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The guide's corporate root: its commands run with openssl, the control plane takes what they make, and openssl verifies what it signs.
+// The guide's corporate root: its commands run with openssl, the control plane takes what they make, and openssl
+// verifies what it signs.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// What dashboards and Kiali read of a control plane: every metric that the queries of Istio's dashboards name, those of our own dashboard and
-// alert rules, and the pages that Kiali asks for by a port-forward. Metrics that only a Go program has are listed as such.
+// What dashboards and Kiali read of a control plane: every metric that the queries of Istio's dashboards name, those of
+// our own dashboard and alert rules, and the pages that Kiali asks for by a port-forward. Metrics that only a Go
+// program has are listed as such.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

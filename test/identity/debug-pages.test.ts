@@ -1,5 +1,6 @@
-// The pages that `istioctl bug-report`, `istioctl x internal-debug` and Kiali read, of a running control plane: each in istiod's shape, over
-// HTTP and as a debug type over xDS, and pages about proxies for callers that may see one namespace.
+// The pages that `istioctl bug-report`, `istioctl x internal-debug` and Kiali read, of a running control plane: each in
+// istiod's shape, over HTTP and as a debug type over xDS, and pages about proxies for callers that may see one
+// namespace.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestClient } from './client.ts';

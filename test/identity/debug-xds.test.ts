@@ -1,5 +1,5 @@
-// Debug types over xDS as istioctl asks for them, against a running control plane: who gets which answer, that an ACK gets none, and that
-// nothing of it is recorded.
+// Debug types over xDS as istioctl asks for them, against a running control plane: who gets which answer, that an ACK
+// gets none, and that nothing of it is recorded.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../src/xds/wire/registry.ts';

@@ -1,4 +1,5 @@
-// A control plane with a secure port for tests: files, tokens verified with a key set of the test, every port any free one.
+// A control plane with a secure port for tests: files, tokens verified with a key set of the test, every port any free
+// one.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// An operator exchanges the plugged-in root while proxies are connected: the new one signs when every stream has accepted it.
+// An operator exchanges the plugged-in root while proxies are connected: the new one signs when every stream has
+// accepted it.
 
 import { X509Certificate } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

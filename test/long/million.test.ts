@@ -1,4 +1,5 @@
-// A million random events through one state, in bounded memory: the world is small, so whatever grows with the history is a leak.
+// A million random events through one state, in bounded memory: the world is small, so whatever grows with the history
+// is a leak.
 
 import { expect, it } from 'vitest';
 import { seed } from '../property/seed.ts';

@@ -1,5 +1,5 @@
-// 20,000 questions about arbitrary policies, of a fresh seed each time it is asked for one: a real Envoy, the oracle on what Periplus sent it, and the
-// model of the API agree. Needs an Envoy, root and Linux.
+// 20,000 questions about arbitrary policies, of a fresh seed each time it is asked for one: a real Envoy, the oracle on
+// what Periplus sent it, and the model of the API agree. Needs an Envoy, root and Linux.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

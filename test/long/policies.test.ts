@@ -1,5 +1,5 @@
-// 24,000 questions about arbitrary policies, of a fresh seed each time it is asked for one: the oracle on generated configuration and the model
-// of the API agree.
+// 24,000 questions about arbitrary policies, of a fresh seed each time it is asked for one: the oracle on generated
+// configuration and the model of the API agree.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

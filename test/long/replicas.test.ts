@@ -1,5 +1,5 @@
-// A hundred rounds of kill -9 of NATS nodes and replicas: test/e2e/replicas.test.ts has five. A run that was stopped, or
-// that failed, is taken up with PERIPLUS_SEED and PERIPLUS_FROM_ROUND, which a failure names.
+// A hundred rounds of kill -9 of NATS nodes and replicas: test/e2e/replicas.test.ts has five. A run that was stopped,
+// or that failed, is taken up with PERIPLUS_SEED and PERIPLUS_FROM_ROUND, which a failure names.
 
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import build from '../e2e/build.ts';

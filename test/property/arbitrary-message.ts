@@ -1,5 +1,5 @@
-// Random messages of any type of the bundle, in the form that generators make, found by reflection: at most one member of a oneof, no default
-// values where the wire could not tell them from absence, Any of a few types that nest further.
+// Random messages of any type of the bundle, in the form that generators make, found by reflection: at most one member
+// of a oneof, no default values where the wire could not tell them from absence, Any of a few types that nest further.
 
 import fc from 'fast-check';
 import { emptyAny } from '../../src/xds/proto/any.ts';

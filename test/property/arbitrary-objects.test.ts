@@ -1,4 +1,5 @@
-// What the arbitrary objects are worth: every kind occurs, in every version that is served, and nearly all of what is called sound is.
+// What the arbitrary objects are worth: every kind occurs, in every version that is served, and nearly all of what is
+// called sound is.
 
 import fc from 'fast-check';
 import { isRight } from 'fp-ts/lib/Either.js';

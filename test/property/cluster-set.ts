@@ -1,5 +1,6 @@
-// Histories of a set of clusters: the same few services come and go in several clusters, are exported, imported, moved between networks whose
-// gateways are known by name, and DNS answers. Dense, so that exports meet imports, services and endpoints in every order.
+// Histories of a set of clusters: the same few services come and go in several clusters, are exported, imported, moved
+// between networks whose gateways are known by name, and DNS answers. Dense, so that exports meet imports, services and
+// endpoints in every order.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';

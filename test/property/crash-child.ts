@@ -1,5 +1,6 @@
-// The process that law-7-crash.test.ts kills: it appends from several places at once and, when a batch is acknowledged, says so on
-// standard output (synchronously, so that what was acknowledged before the kill has been said). Arguments: file, seed, durability.
+// The process that law-7-crash.test.ts kills: it appends from several places at once and, when a batch is acknowledged,
+// says so on standard output (synchronously, so that what was acknowledged before the kill has been said). Arguments:
+// file, seed, durability.
 
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Laws of the encoder, over random messages of the types that are served: nothing is lost or changed, the bytes are a function of the value, and
-// bytes put together from parts are those of the whole.
+// Laws of the encoder, over random messages of the types that are served: nothing is lost or changed, the bytes are a
+// function of the value, and bytes put together from parts are those of the whole.
 
 import fc from 'fast-check';
 import { isRight } from 'fp-ts/lib/Either.js';

@@ -1,5 +1,6 @@
 // EnvoyFilters over arbitrary meshes: generation is total and its messages are sound, the order of arrival decides
-// nothing, and a filter that is gone leaves no trace. The laws hold over worlds with a few filters elsewhere; here there are many.
+// nothing, and a filter that is gone leaves no trace. The laws hold over worlds with a few filters elsewhere; here
+// there are many.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Translation of the Gateway API and Ingress: what objects become, and the statuses wished for, depend on the set of objects alone, never on
-// the order of arrival nor on what was there before.
+// Translation of the Gateway API and Ingress: what objects become, and the statuses wished for, depend on the set of
+// objects alone, never on the order of arrival nor on what was there before.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The journal's promises over random histories: what is read is what was appended, every changed byte is found and named, an export
-// is the journal, a redacted one holds nothing private.
+// The journal's promises over random histories: what is read is what was appended, every changed byte is found and
+// named, an export is the journal, a redacted one holds nothing private.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

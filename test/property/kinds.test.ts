@@ -1,4 +1,5 @@
-// Decoding is total, and the projection of an object says all that decoding reads: whatever the projection leaves out cannot matter.
+// Decoding is total, and the projection of an object says all that decoding reads: whatever the projection leaves out
+// cannot matter.
 
 import fc from 'fast-check';
 import { isLeft } from 'fp-ts/lib/Either.js';

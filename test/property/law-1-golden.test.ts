@@ -1,7 +1,9 @@
-// Law 1 across machines, versions of Node and time: a committed history comes to the committed hashes, wherever it is folded.
+// Law 1 across machines, versions of Node and time: a committed history comes to the committed hashes, wherever it is
+// folded.
 //
-// A hash that differs after a change of the engine is either a mistake or that change itself: it names the part that differs. When it is
-// meant, `PERIPLUS_UPDATE_GOLDENS=1 npx vitest run test/property/law-1-golden.test.ts` writes the new ones, and the diff is reviewed.
+// A hash that differs after a change of the engine is either a mistake or that change itself: it names the part that
+// differs. When it is meant, `PERIPLUS_UPDATE_GOLDENS=1 npx vitest run test/property/law-1-golden.test.ts` writes the
+// new ones, and the diff is reviewed.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Law 1: folding a journal twice gives equal state hashes, equal effects and byte-equal resources, and every receipt is reproduced. The
-// histories go through a real journal (in memory), as JSON text, sealed and chained.
+// Law 1: folding a journal twice gives equal state hashes, equal effects and byte-equal resources, and every receipt is
+// reproduced. The histories go through a real journal (in memory), as JSON text, sealed and chained.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 // Law 2 as functions: a random history of a mesh, the proxies that live through it, and the checks that what a client
-// holds through pushes equals what a fresh client gets. One engine lives through the history, is asked at any points, by
-// any of the connected proxies, and swept in between; proxies are told of a change only when the fold asked for a push.
-// The test holds them for its seeds, the shards (test/long/shards.ts) for as many as there is time for.
+// holds through pushes equals what a fresh client gets. One engine lives through the history, is asked at any points,
+// by any of the connected proxies, and swept in between; proxies are told of a change only when the fold asked for a
+// push. The test holds them for its seeds, the shards (test/long/shards.ts) for as many as there is time for.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

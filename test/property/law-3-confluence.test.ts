@@ -1,6 +1,7 @@
-// Law 3, confluence: what is derived depends on the final set of accepted objects, not on the order in which they came, nor on what was
-// there in between. A small realistic world arrives in a random order, with repeats, with older versions before the final ones, with
-// objects that go and come back; the model that every generator reads must come out the same.
+// Law 3, confluence: what is derived depends on the final set of accepted objects, not on the order in which they came,
+// nor on what was there in between. A small realistic world arrives in a random order, with repeats, with older
+// versions before the final ones, with objects that go and come back; the model that every generator reads must come
+// out the same.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -105,7 +106,10 @@ const anyMove: fc.Arbitrary<Move> = fc.tuple(
   fc.nat(finalWorld.length - 1),
 );
 
-/** Any moves at all, then every object once in its final version, in any order, with moves of finished objects between them. */
+/**
+ * Any moves at all, then every object once in its final version, in any order, with moves of finished objects between
+ * them.
+ */
 const arrival: fc.Arbitrary<readonly Move[]> = fc
   .record({
     noise: fc.array(anyMove, { maxLength: 40, size: 'max' }),

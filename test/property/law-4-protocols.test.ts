@@ -1,7 +1,8 @@
-// Law 4: delta client = state-of-the-world client after quiescence. Two clients, one of each protocol, live through the same history of
-// changed sets, pushes, subscriptions, reconnects and slow reading, each answering (or refusing) in its own time. In the end both hold
-// what generation gives for their subscription: exactly, for types with a wildcard and for delta; for named types of state of the world
-// every resource that exists (the protocol has no words for one that is gone).
+// Law 4: delta client = state-of-the-world client after quiescence. Two clients, one of each protocol, live through the
+// same history of changed sets, pushes, subscriptions, reconnects and slow reading, each answering (or refusing) in its
+// own time. In the end both hold what generation gives for their subscription: exactly, for types with a wildcard and
+// for delta; for named types of state of the world every resource that exists (the protocol has no words for one that
+// is gone).
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -128,7 +129,8 @@ const setTo = (typeUrl: string, versions: Readonly<Record<string, string>>, push
 
 /** Counterexamples found before, replayed first; and what chance seldom comes to. */
 const FOUND: readonly (readonly [history: Action[], tail?: Action[]])[] = [
-  // A cluster that was refused, and went, and was to be taken away later, was said to be gone, and not sent when it was back.
+  // A cluster that was refused, and went, and was to be taken away later, was said to be gone, and not sent when it was
+  // back.
   [
     [
       ...answers(2, 1),
@@ -183,7 +185,8 @@ const FOUND: readonly (readonly [history: Action[], tail?: Action[]])[] = [
       { kind: 'subscribe', typeUrl: EDS, names: ['a', 'b'] },
     ],
   ],
-  // A client of state of the world names something else, by a request that is too late, and again while it refuses what came in between.
+  // A client of state of the world names something else, by a request that is too late, and again while it refuses what
+  // came in between.
   [
     [
       { kind: 'subscribe', typeUrl: EDS, names: ['c', 'd'] },

@@ -1,5 +1,6 @@
-// Law 7, crash anywhere: a process that appends under load is killed (SIGKILL) at random points; the journal opens, its chain verifies,
-// it has no hole, and every event that was acknowledged is there with the same content. PERIPLUS_SEED replays the choice of points.
+// Law 7, crash anywhere: a process that appends under load is killed (SIGKILL) at random points; the journal opens, its
+// chain verifies, it has no hole, and every event that was acknowledged is there with the same content. PERIPLUS_SEED
+// replays the choice of points.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Law 8 for generation: whatever world is accepted, everything can be generated for every proxy, and what comes out are sound messages
-// that can be encoded.
+// Law 8 for generation: whatever world is accepted, everything can be generated for every proxy, and what comes out are
+// sound messages that can be encoded.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

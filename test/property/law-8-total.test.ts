@@ -1,4 +1,5 @@
-// Law 8: no event is fatal. Whatever JSON an object holds, folding does not fail, and the last accepted version stays in force.
+// Law 8: no event is fatal. Whatever JSON an object holds, folding does not fail, and the last accepted version stays
+// in force.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

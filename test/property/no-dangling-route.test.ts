@@ -1,6 +1,6 @@
-// A delta client never has a route to a cluster that it does not have, although every state removes clusters and moves routes at will:
-// clusters come before the routes that use them, and go after the routes that used them have been accepted, also by a client that refuses
-// some routes. (Who refuses a cluster has itself to blame.)
+// A delta client never has a route to a cluster that it does not have, although every state removes clusters and moves
+// routes at will: clusters come before the routes that use them, and go after the routes that used them have been
+// accepted, also by a client that refuses some routes. (Who refuses a cluster has itself to blame.)
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

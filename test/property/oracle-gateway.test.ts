@@ -1,4 +1,5 @@
-// Over arbitrary meshes: what the oracle predicts for a gateway that Periplus configures is what the Istio API says of connections from outside.
+// Over arbitrary meshes: what the oracle predicts for a gateway that Periplus configures is what the Istio API says of
+// connections from outside.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

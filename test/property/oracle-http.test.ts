@@ -1,4 +1,5 @@
-// Over arbitrary meshes: what the oracle predicts for Periplus's configuration is what the Istio API says of HTTP requests that leave a workload.
+// Over arbitrary meshes: what the oracle predicts for Periplus's configuration is what the Istio API says of HTTP
+// requests that leave a workload.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Over arbitrary policies: what the oracle predicts for connections that reach a workload is what PeerAuthentication says of them.
+// Over arbitrary policies: what the oracle predicts for connections that reach a workload is what PeerAuthentication
+// says of them.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

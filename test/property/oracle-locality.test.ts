@@ -1,5 +1,5 @@
-// Over arbitrary places: what the oracle predicts for the endpoints of a service is what the Istio API says of locality: failover by place and by labels,
-// distribution, the traffic distribution of the Service.
+// Over arbitrary places: what the oracle predicts for the endpoints of a service is what the Istio API says of
+// locality: failover by place and by labels, distribution, the traffic distribution of the Service.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Over arbitrary policies: what the oracle says of generated configuration is what the Istio API says of AuthorizationPolicy and
-// RequestAuthentication, with the rule that decided.
+// Over arbitrary policies: what the oracle says of generated configuration is what the Istio API says of
+// AuthorizationPolicy and RequestAuthentication, with the rule that decided.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Perturbations: whatever happened on the way, when all sources have said what holds, the state is that of one that was told nothing else.
-// Compared are the objects in force, the indexes, and everything that connected proxies would hold.
+// Perturbations: whatever happened on the way, when all sources have said what holds, the state is that of one that was
+// told nothing else. Compared are the objects in force, the indexes, and everything that connected proxies would hold.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The push schedule under arbitrary traffic: no request is lost, no connection has two pushes under way, the window is kept, waiting is
-// bounded, and the order is by connection. Time is the test's own; timers fire when and only when they were armed.
+// The push schedule under arbitrary traffic: no request is lost, no connection has two pushes under way, the window is
+// kept, waiting is bounded, and the order is by connection. Time is the test's own; timers fire when and only when they
+// were armed.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,8 @@
 // Random programs of queries, and random worlds for them: what a tracker is asked in properties about trackers.
 //
-// A program is a list of queries as data. Each is a list of steps that look at the state, at the proxy or at a query before it in the
-// list, and that may do so only if something else was found: so read sets and audiences change with the state and with the proxy.
+// A program is a list of queries as data. Each is a list of steps that look at the state, at the proxy or at a query
+// before it in the list, and that may do so only if something else was found: so read sets and audiences change with
+// the state and with the proxy.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';

@@ -110,7 +110,10 @@ describe('a history folded at once', () => {
   });
 });
 
-/** Few values, so that versions say the same in other words, differ in what does not count, are refused, or have no name under which to be kept. */
+/**
+ * Few values, so that versions say the same in other words, differ in what does not count, are refused, or have no name
+ * under which to be kept.
+ */
 const anyVersion: fc.Arbitrary<RawObject> = fc.oneof(
   {
     weight: 4,

@@ -1,5 +1,6 @@
-// What Envoy asks of every route configuration, whatever the objects: it refuses one in which a domain or a virtual host appears twice, or a
-// virtual host without domains. And incremental generation gives what generation from scratch gives.
+// What Envoy asks of every route configuration, whatever the objects: it refuses one in which a domain or a virtual
+// host appears twice, or a virtual host without domains. And incremental generation gives what generation from scratch
+// gives.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A table is a sorted map: whatever is written to it, key by key or in bulk, it holds what a Map would hold, in key order, and the
-// versions before stay as they were.
+// A table is a sorted map: whatever is written to it, key by key or in bulk, it holds what a Map would hold, in key
+// order, and the versions before stay as they were.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

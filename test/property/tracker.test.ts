@@ -1,5 +1,5 @@
-// The tracker is a memo and nothing else: whatever was asked before, of whichever state and proxy, and whatever was swept, a value is the
-// one that a run from scratch gives.
+// The tracker is a memo and nothing else: whatever was asked before, of whichever state and proxy, and whatever was
+// swept, a value is the one that a run from scratch gives.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -109,7 +109,8 @@ describe('tracked queries', () => {
           if (sweep !== undefined) between++;
         };
         const ask: Ask = (state, proxy, query) => {
-          // What is asked now and then is kept by each sweep, and so are the values that it rests on: they must be told of changes.
+          // What is asked now and then is kept by each sweep, and so are the values that it rests on: they must be told
+          // of changes.
           expect(tracker.get(state, proxy, query, '')).toEqual(new Tracker().get(state, proxy, query, ''));
           some();
         };

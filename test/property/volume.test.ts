@@ -1,5 +1,5 @@
-// 20,000 random events through one state: none is fatal, a restart now and then changes nothing, and the same events give the same state.
-// A million of them: npm run test:long.
+// 20,000 random events through one state: none is fatal, a restart now and then changes nothing, and the same events
+// give the same state. A million of them: npm run test:long.
 
 import { expect, it } from 'vitest';
 import { stateHash } from '../../src/offline/load-state.ts';

@@ -21,7 +21,9 @@ export interface Volume {
   readonly heap: readonly number[];
 }
 
-/** The same seed, the same facts. At every `restartEvery`th portion the state is replaced by what its snapshot restores. */
+/**
+ * The same seed, the same facts. At every `restartEvery`th portion the state is replaced by what its snapshot restores.
+ */
 export function foldVolume(count: number, seed: number, restartEvery: number): Volume {
   let state: State = emptyState;
   let pushes = 0;

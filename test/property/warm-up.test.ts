@@ -1,4 +1,5 @@
-// Views that are made before anybody asks are speculation: what proxies hold afterwards is the same, byte for byte, as without.
+// Views that are made before anybody asks are speculation: what proxies hold afterwards is the same, byte for byte, as
+// without.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

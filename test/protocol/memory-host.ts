@@ -1,6 +1,6 @@
 // A host in memory: numbers facts, folds them with the real reducer and keeps them, so that a test can see what was
-// recorded and when. Resources come from ConfigMaps of the mesh: `cds` has clusters, `eds` endpoints, `rds` routes; a data
-// key is a resource name, its value changes the resource. So everything between a fact and the wire is real.
+// recorded and when. Resources come from ConfigMaps of the mesh: `cds` has clusters, `eds` endpoints, `rds` routes; a
+// data key is a resource name, its value changes the resource. So everything between a fact and the wire is real.
 
 import type { Event, Fact, Unrecorded } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';

@@ -1,5 +1,5 @@
-// The server over real connections on loopback: a client sees what the pure steps decide, facts are recorded before bytes
-// leave, and every limit answers with its status.
+// The server over real connections on loopback: a client sees what the pure steps decide, facts are recorded before
+// bytes leave, and every limit answers with its status.
 
 import { describe, expect, test } from 'vitest';
 import { Engine } from '../../src/xds/engine/engine.ts';

@@ -1,5 +1,5 @@
-// A session and its surroundings: generation as plain maps, and subscriptions as the recorded facts give them (not as the
-// session remembers them), so that a missing or wrong fact shows.
+// A session and its surroundings: generation as plain maps, and subscriptions as the recorded facts give them (not as
+// the session remembers them), so that a missing or wrong fact shows.
 
 import {
   openSession,

@@ -1,5 +1,5 @@
-// Every recorded history in journal/fixtures is imported by this release with the chain it had when it was recorded, and read whole.
-// The heads are committed apart from the histories, so that neither can be changed alone.
+// Every recorded history in journal/fixtures is imported by this release with the chain it had when it was recorded,
+// and read whole. The heads are committed apart from the histories, so that neither can be changed alone.
 
 import { copyFileSync, createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

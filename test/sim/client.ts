@@ -1,5 +1,6 @@
-// A simulated Envoy: asks for clusters and listeners, then for the endpoints and routes that they lead to, holds what it accepts, refuses
-// when chance says so, and comes back with what it holds. It answers at once; the network decides when that arrives.
+// A simulated Envoy: asks for clusters and listeners, then for the endpoints and routes that they lead to, holds what
+// it accepts, refuses when chance says so, and comes back with what it holds. It answers at once; the network decides
+// when that arrives.
 
 import type { JsonObject } from '../../src/core/base/json.ts';
 import type { ClientRequest } from '../../src/xds/session/session.ts';
@@ -58,8 +59,8 @@ export class SimClient {
   }
 
   /**
-   * Reads one message, if there is one, and answers it. Mistakes on purpose: `removal-lost` keeps what is gone, `routes-not-taken` says that it
-   * took listeners and routes over those that it has, and did not.
+   * Reads one message, if there is one, and answers it. Mistakes on purpose: `removal-lost` keeps what is gone,
+   * `routes-not-taken` says that it took listeners and routes over those that it has, and did not.
    */
   read(refuses: boolean, mistake?: 'removal-lost' | 'routes-not-taken'): boolean {
     const { wire } = this;

@@ -1,5 +1,5 @@
-// What a simulated Envoy reads out of the bytes it was sent: the name, the endpoints and routes that a resource leads to, the clusters that
-// it routes to. Remembered by content, because a run sends the same bytes many times.
+// What a simulated Envoy reads out of the bytes it was sent: the name, the endpoints and routes that a resource leads
+// to, the clusters that it routes to. Remembered by content, because a run sends the same bytes many times.
 
 import { hash } from 'node:crypto';
 import { isObject, type Json } from '../../src/core/base/json.ts';

@@ -1,5 +1,5 @@
-// The control plane of a simulation: everything that runtime/control-plane.ts starts except sockets and files, on a platter that outlives
-// it. Killed, it neither writes, sends, nor hears a timer again.
+// The control plane of a simulation: everything that runtime/control-plane.ts starts except sockets and files, on a
+// platter that outlives it. Killed, it neither writes, sends, nor hears a timer again.
 
 import type { Event, Fact, Unrecorded } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';

@@ -1,4 +1,5 @@
-// Time that moves only when told to, and timers that fire in the order in which they are due (equal ones in the order of setting).
+// Time that moves only when told to, and timers that fire in the order in which they are due (equal ones in the order
+// of setting).
 
 import type { Clock, Timer } from '../../src/runtime/clock.ts';
 

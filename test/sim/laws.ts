@@ -1,4 +1,5 @@
-// What must be true: when bytes leave, at rest, and of the journal that is left behind. Each check throws a LawBroken that says which.
+// What must be true: when bytes leave, at rest, and of the journal that is left behind. Each check throws a LawBroken
+// that says which.
 
 import type { PushReceipt } from '../../src/core/event.ts';
 import type { State } from '../../src/core/state.ts';
@@ -74,7 +75,10 @@ export class Receipts {
   }
 }
 
-/** A cluster is taken away from a delta client only when nothing that it holds needs it, unless its routes are to stay as they are. */
+/**
+ * A cluster is taken away from a delta client only when nothing that it holds needs it, unless its routes are to stay
+ * as they are.
+ */
 export function checkRemovals(
   client: SimClient,
   message: Received,
@@ -129,14 +133,18 @@ export function checkHeld(client: SimClient, connection: string, plane: SimContr
     }
     // State of the world cannot say that something is gone, outside wildcard types.
     if (client.protocol === 'sotw' && !rulesOf(type).wildcard) continue;
-    // A cluster that is gone stays with a client that has refused the listeners or routes without it: it may still route there.
+    // A cluster that is gone stays with a client that has refused the listeners or routes without it: it may still
+    // route there.
     if (type === CDS && client.protocol === 'delta' && (client.refused.has(LDS) || client.refused.has(RDS))) continue;
     for (const name of held.keys())
       demand(expected.has(name), () => `law 2: ${where}: ${name} is still held and is gone`);
   }
 }
 
-/** Laws 1, 6 and 7, of what is on the platter: the chain is whole, every receipt is reproduced, and snapshots give the same state. */
+/**
+ * Laws 1, 6 and 7, of what is on the platter: the chain is whole, every receipt is reproduced, and snapshots give the
+ * same state.
+ */
 export async function checkJournal(platter: Platter, served: State | undefined): Promise<number> {
   const { journal } = platter.open(
     () => 0,

@@ -1,4 +1,5 @@
-// npm run sim -- --seed N --steps M [--runs K] [--replicas R]: one run, or K runs from seed N on. Prints the first that breaks a law, and how to see it again.
+// npm run sim -- --seed N --steps M [--runs K] [--replicas R]: one run, or K runs from seed N on. Prints the first that
+// breaks a law, and how to see it again.
 
 import { parseArgs } from 'node:util';
 import { simulateReplicas } from './replicas/simulation.ts';

@@ -1,7 +1,7 @@
-// A run: a control plane, a folder of objects, a handful of Envoys, a network and a disk, and one seed that decides what happens next. Time
-// passes only when the run says so, so a seed gives the same run on every machine. After every step the network's laws hold, at rest
-// (every message delivered, every timer fired, the disk in order) every client holds what fresh generation gives, and at the end the journal
-// explains all of it.
+// A run: a control plane, a folder of objects, a handful of Envoys, a network and a disk, and one seed that decides
+// what happens next. Time passes only when the run says so, so a seed gives the same run on every machine. After every
+// step the network's laws hold, at rest (every message delivered, every timer fired, the disk in order) every client
+// holds what fresh generation gives, and at the end the journal explains all of it.
 
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
 import { resourceSources } from '../../src/xds/assemble/types.ts';

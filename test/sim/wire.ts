@@ -1,5 +1,5 @@
-// One stream's network: messages in order in both directions, each as late as the simulation likes; a reader that reads when it likes; an
-// end that the other side hears of later. The server's side is the Transport of a real AdsStream.
+// One stream's network: messages in order in both directions, each as late as the simulation likes; a reader that reads
+// when it likes; an end that the other side hears of later. The server's side is the Transport of a real AdsStream.
 
 import type { AdsStream } from '../../src/xds/serve/stream.ts';
 import type { Incoming } from '../../src/xds/serve/stream-input.ts';
@@ -27,7 +27,10 @@ export class Wire implements Transport {
 
   readonly #tooEarly: boolean;
 
-  /** `onSend` sees each message as it leaves the server; `broken`: a law of the wire was broken; `tooEarly`: a mistake on purpose. */
+  /**
+   * `onSend` sees each message as it leaves the server; `broken`: a law of the wire was broken; `tooEarly`: a mistake
+   * on purpose.
+   */
   constructor(onSend: (message: Buffer) => void, broken: (what: string) => void, tooEarly = false) {
     this.#tooEarly = tooEarly;
     this.#onSend = onSend;

@@ -1,5 +1,5 @@
-// Times as text. A journal of one day shows clock times, a longer one dates too; all in UTC, as the commands print them,
-// so that what is read here can be pasted after --at.
+// Times as text. A journal of one day shows clock times, a longer one dates too; all in UTC, as the commands print
+// them, so that what is read here can be pasted after --at.
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
-// The bars of the strip, each divided into its parts. Heights are square roots of counts, so that a start with thousands
-// of objects does not flatten the single change that matters; the parts divide the height as they divide the events.
-// The counts themselves are in the hint under the pointer.
+// The bars of the strip, each divided into its parts. Heights are square roots of counts, so that a start with
+// thousands of objects does not flatten the single change that matters; the parts divide the height as they divide the
+// events. The counts themselves are in the hint under the pointer.
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';

@@ -1,6 +1,6 @@
-// The lanes below the bars: pushes, proxies that connect and disconnect, what was refused (responses by proxies, objects
-// by their rules, input that is malformed), and outages. A lane is known by its place and name, so no colour has to be
-// told from another.
+// The lanes below the bars: pushes, proxies that connect and disconnect, what was refused (responses by proxies,
+// objects by their rules, input that is malformed), and outages. A lane is known by its place and name, so no colour
+// has to be told from another.
 
 import type { Bucket, Marks } from '../../src/admin/explorer/api.ts';
 import type { Outage } from '../../src/admin/explorer/api-questions.ts';

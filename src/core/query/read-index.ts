@@ -159,8 +159,8 @@ export class ReadIndex<D> {
   }
 
   /**
-   * Evaluates the affected reads at this state. `onChanged` is called with each dependent of a read whose value changed, once for
-   * each such read.
+   * Evaluates the affected reads at this state. `onChanged` is called with each dependent of a read whose value
+   * changed, once for each such read.
    */
   moveTo(state: State, onChanged: (dependent: D) => void): void {
     const before = this.#at;

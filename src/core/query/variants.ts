@@ -3,8 +3,8 @@
 //
 // The values form a decision tree: each node branches on one facet. A run that has seen the same facet values asks for
 // the same facet next, so a node usually branches on a single facet, and a look-up among thousands of values costs as
-// many facets as the query asked for. A node branches on a second facet only if the query asked for another one in a later
-// state.
+// many facets as the query asked for. A node branches on a second facet only if the query asked for another one in a
+// later state.
 //
 // Invariant: an entry hangs at the first node on the path of its facet key that no other entry's path shares. So a
 // thousand proxies with a value each do not take a thousand chains of nodes.

@@ -2,8 +2,8 @@
 // the next free place after it. So the address of a host depends on other hosts only if their hashes give one place,
 // and control planes without a common log allocate equal addresses.
 //
-// Places are numbered from 1, since the network's own address is never allocated. Of a prefix with more than 32 free bits
-// only the last 32 are used.
+// Places are numbered from 1, since the network's own address is never allocated. Of a prefix with more than 32 free
+// bits only the last 32 are used.
 
 import ipaddr from 'ipaddr.js';
 import { isCidr, isIp, isIpv4 } from '../base/ip.ts';

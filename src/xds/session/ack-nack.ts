@@ -37,7 +37,8 @@ export function recordNack(
   let changed = after.length > 0;
   for (const answered of [...before, at]) {
     for (const name of answered.names) {
-      // A name that the client does not have was a removal in a delta response; in state of the world it has disappeared since.
+      // A name that the client does not have was a removal in a delta response; in state of the world it has
+      // disappeared since.
       if (protocol === 'delta' ? watch.wildcard || watch.names.has(name) : watch.clientVersions.has(name))
         nackedNames.add(name);
       else changed = true;

@@ -6,8 +6,8 @@
 //
 // Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held back
 // until LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a cluster
-// whose removal is held back stays in `clientVersions`, so it is not sent again if it comes back unchanged; it is not in
-// the receipt's digest, which covers what generation gives.
+// whose removal is held back stays in `clientVersions`, so it is not sent again if it comes back unchanged; it is not
+// in the receipt's digest, which covers what generation gives.
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';

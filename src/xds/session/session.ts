@@ -5,8 +5,8 @@
 // (subscribe.ts) and the content of responses (plan.ts).
 //
 // Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was
-// made from. So the client's resources of the type (`clientVersions`, without `heldRemovals`) equal the generated ones for its
-// subscription at that state.
+// made from. So the client's resources of the type (`clientVersions`, without `heldRemovals`) equal the generated ones
+// for its subscription at that state.
 
 import { Watches } from './watches.ts';
 

@@ -1,5 +1,5 @@
-// A journal whose every text that others write is markup with a script: names, annotations, managers, hosts, file names,
-// node ids, and what an Envoy says. A page that takes one of them for HTML sets `window.struck`.
+// A journal whose every text that others write is markup with a script: names, annotations, managers, hosts, file
+// names, node ids, and what an Envoy says. A page that takes one of them for HTML sets `window.struck`.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';

@@ -1,5 +1,5 @@
-// A journal of a mesh of any number of services, some of them with a connected proxy: half of the services have routes to
-// subsets of which most are not there, and one service has no endpoint. What a large installation looks like to the
+// A journal of a mesh of any number of services, some of them with a connected proxy: half of the services have routes
+// to subsets of which most are not there, and one service has no endpoint. What a large installation looks like to the
 // explorer, with more problems than a page can list.
 
 import { endpointSlice, meshFacts, namespaceOf, sidecarOf, update } from '../../../bench/mesh.ts';

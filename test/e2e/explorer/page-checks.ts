@@ -63,7 +63,10 @@ export const OVERFLOW_SCRIPT = `(() => {
   return ['the page is ' + scrollWidth + ' px wide on a screen of ' + clientWidth + ': ' + wide.join(', ')];
 })()`;
 
-/** On paper nothing scrolls: elements whose content is cut. Rows of a list that is drawn as far as it is seen are exempt. */
+/**
+ * On paper nothing scrolls: elements whose content is cut. Rows of a list that is drawn as far as it is seen are
+ * exempt.
+ */
 export const CUT_SCRIPT = `(() => {
   const found = [];
   for (const one of document.querySelectorAll('.app *')) {
@@ -76,7 +79,9 @@ export const CUT_SCRIPT = `(() => {
   return found.slice(0, 5);
 })()`;
 
-/** What can be clicked and no key reaches, or what shows no sign of having the focus. Call it after a key was pressed. */
+/**
+ * What can be clicked and no key reaches, or what shows no sign of having the focus. Call it after a key was pressed.
+ */
 export const FOCUS_SCRIPT = `(() => {
   const found = [];
   const shown = one => one.getClientRects().length > 0 && getComputedStyle(one).visibility !== 'hidden';

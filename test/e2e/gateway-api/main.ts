@@ -1,5 +1,6 @@
-// `npm run test:gateway-api [-- --profiles A,B] [--tests A,B] [--report FILE] [--folder DIR]`: the official conformance suite of the
-// Gateway API against `periplus serve` and stock Envoys. Ends with the number of tests that passed; exit code 1 if one failed.
+// `npm run test:gateway-api [-- --profiles A,B] [--tests A,B] [--report FILE] [--folder DIR]`: the official conformance
+// suite of the Gateway API against `periplus serve` and stock Envoys. Ends with the number of tests that passed; exit
+// code 1 if one failed.
 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
-// The inner half of the rig, in the namespaces that play the cluster's one node: a bridge for the Pods, etcd and the API server, a real
-// `periplus serve` with the rights of deploy/, the stand-in for nodes and controllers, and at last the official suite. All of it ends
-// with this process, since it is the first one of its process namespace.
+// The inner half of the rig, in the namespaces that play the cluster's one node: a bridge for the Pods, etcd and the
+// API server, a real `periplus serve` with the rights of deploy/, the stand-in for nodes and controllers, and at last
+// the official suite. All of it ends with this process, since it is the first one of its process namespace.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

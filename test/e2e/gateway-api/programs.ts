@@ -1,5 +1,5 @@
-// What the rig is made of: the official suite, its echo server and what stands in for nodes and controllers, built once from the module
-// beside this file and kept in the user's cache under the hash of its sources.
+// What the rig is made of: the official suite, its echo server and what stands in for nodes and controllers, built once
+// from the module beside this file and kept in the user's cache under the hash of its sources.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,6 @@
-// The outer half of the rig: has everything built and fetched while there is a network, then runs the inner half in new namespaces for
-// network, mounts and processes. Nothing of it touches the machine's own network, and nothing outlives it.
+// The outer half of the rig: has everything built and fetched while there is a network, then runs the inner half in new
+// namespaces for network, mounts and processes. Nothing of it touches the machine's own network, and nothing outlives
+// it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What the suite does not ask of statuses on the API server: entries of other controllers stay as they are, and once all is written
-// nothing is written any more.
+// What the suite does not ask of statuses on the API server: entries of other controllers stay as they are, and once
+// all is written nothing is written any more.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { KubeClient } from '../kube/client.ts';

@@ -1,5 +1,5 @@
-// Helm, built once from its Go module and kept in the user's cache. Needs Go. A missing binary is named; PERIPLUS_REQUIRE_ALL=1
-// makes it a failure.
+// Helm, built once from its Go module and kept in the user's cache. Needs Go. A missing binary is named;
+// PERIPLUS_REQUIRE_ALL=1 makes it a failure.
 
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

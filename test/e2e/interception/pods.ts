@@ -1,6 +1,6 @@
-// Pods without a cluster: each is a network namespace with one interface, joined by a namespace that plays the node and routes between
-// them. Nothing of it touches the machine's own network, and nothing stays: a namespace lives as long as the process that holds it, which
-// ends when its standard input does.
+// Pods without a cluster: each is a network namespace with one interface, joined by a namespace that plays the node and
+// routes between them. Nothing of it touches the machine's own network, and nothing stays: a namespace lives as long as
+// the process that holds it, which ends when its standard input does.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,10 @@ import { whyNoNamespaces } from '../namespaces.ts';
 
 const APT_MS_MAX = 300_000;
 const RUN_MS_MAX = 30_000;
-/** The group a sidecar runs as: istio-proxy's. It stays root, since the Envoy of these tests may lie where only root can read. */
+/**
+ * The group a sidecar runs as: istio-proxy's. It stays root, since the Envoy of these tests may lie where only root can
+ * read.
+ */
 export const SIDECAR_GID = 1337;
 
 /** Why pods cannot be made here; undefined: they can. Installs iproute2 and iptables, where apt is there to do it. */

@@ -1,5 +1,6 @@
-// The real parts: etcd from the distribution, kube-apiserver built once from the module beside this folder and kept in the user's cache.
-// Needs Go for the build and, if etcd is missing, root and apt. A missing binary is named; PERIPLUS_REQUIRE_ALL=1 makes it a failure.
+// The real parts: etcd from the distribution, kube-apiserver built once from the module beside this folder and kept in
+// the user's cache. Needs Go for the build and, if etcd is missing, root and apt. A missing binary is named;
+// PERIPLUS_REQUIRE_ALL=1 makes it a failure.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A cluster without nodes: one etcd and one kube-apiserver on loopback ports, with RBAC and tokens. Either can be killed and started again
-// on the same data; nothing is left behind.
+// A cluster without nodes: one etcd and one kube-apiserver on loopback ports, with RBAC and tokens. Either can be
+// killed and started again on the same data; nothing is left behind.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';

@@ -1,5 +1,5 @@
-// CustomResourceDefinitions for every kind the core knows that a cluster has not by itself: names, versions and scope from the registry,
-// any content. The API server then keeps what the core is to judge.
+// CustomResourceDefinitions for every kind the core knows that a cluster has not by itself: names, versions and scope
+// from the registry, any content. The API server then keeps what the core is to judge.
 
 import { customKinds, pathOf } from '../../../src/adapters/kube/resource.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';

@@ -1,4 +1,5 @@
-// Between an adapter and the API server: plain HTTP in, TLS out, and in between whatever networks and proxies do to a watch.
+// Between an adapter and the API server: plain HTTP in, TLS out, and in between whatever networks and proxies do to a
+// watch.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { request } from 'node:https';

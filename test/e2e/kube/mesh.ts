@@ -43,7 +43,10 @@ export function configMap(name: string, data: Readonly<Record<string, string>>):
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: SYSTEM }, data };
 }
 
-/** `services` services with `endpoints` addresses each in `namespaces` namespaces, the first `routes` of them with a VirtualService. */
+/**
+ * `services` services with `endpoints` addresses each in `namespaces` namespaces, the first `routes` of them with a
+ * VirtualService.
+ */
 export function mesh(services: number, endpoints: number, routes: number, namespaces: number): readonly JsonObject[] {
   const objects: JsonObject[] = Array.from({ length: namespaces }, (_, i) => namespace(`ns-${i}`));
   for (let i = 0; i < services; i++) {

@@ -1,5 +1,5 @@
-// One cluster of a mesh of many: its API server, the account that control planes elsewhere read it by, and the Secret that
-// names it to them.
+// One cluster of a mesh of many: its API server, the account that control planes elsewhere read it by, and the Secret
+// that names it to them.
 
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../../src/core/base/json.ts';

@@ -1,4 +1,5 @@
-// A sidecar that asks by incremental ADS for everything, accepts whatever comes and keeps it: what a proxy of the mesh holds, as bytes.
+// A sidecar that asks by incremental ADS for everything, accepts whatever comes and keeps it: what a proxy of the mesh
+// holds, as bytes.
 
 import { CDS, EDS, LDS, RDS } from '../../../src/xds/session/types.ts';
 import { AdsClient, type Received } from '../../protocol/ads-client.ts';

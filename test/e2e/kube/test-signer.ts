@@ -1,5 +1,5 @@
-// A signer of the Kubernetes API for tests: signs what is approved, with a root of its own for each signer's name; what is approved for the name
-// `…/none` is denied. The rights of an administrator stand in for a signer's.
+// A signer of the Kubernetes API for tests: signs what is approved, with a root of its own for each signer's name; what
+// is approved for the name `…/none` is denied. The rights of an administrator stand in for a signer's.
 
 import { X509Certificate } from 'node:crypto';
 import type { Call } from '../../../src/adapters/kube/calls.ts';

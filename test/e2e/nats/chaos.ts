@@ -46,7 +46,8 @@ async function oneRound(round: number, random: () => number, fleet: Fleet, nats:
 }
 
 /**
- * Kills every replica at once, so that none leads after another, compares what each has recorded, and starts them again.
+ * Kills every replica at once, so that none leads after another, compares what each has recorded, and starts them
+ * again.
  */
 export async function compareMirrors(fleet: Fleet): Promise<void> {
   await Promise.all(Array.from({ length: fleet.size }, (_, i) => fleet.kill(i)));

@@ -1,4 +1,5 @@
-// Three replicas as processes of their own on one NATS cluster and one folder of configuration, and what a test asks them.
+// Three replicas as processes of their own on one NATS cluster and one folder of configuration, and what a test asks
+// them.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// A user of a NATS server in operator mode: the JWTs of operator, account and user, each signed by the one above it, and
-// the `.creds` file that a user is given. Form: NATS, "JWT/NKey Authentication" (nats-io/jwt v2, Claims).
+// A user of a NATS server in operator mode: the JWTs of operator, account and user, each signed by the one above it,
+// and the `.creds` file that a user is given. Form: NATS, "JWT/NKey Authentication" (nats-io/jwt v2, Claims).
 
 import { nkeys } from '@nats-io/transport-node';
 

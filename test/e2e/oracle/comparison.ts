@@ -1,5 +1,5 @@
-// Questions put to the oracle and to a real Envoy, and where the answers differ. Where the prediction is one of several, what happened must be
-// among them.
+// Questions put to the oracle and to a real Envoy, and where the answers differ. Where the prediction is one of
+// several, what happened must be among them.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -67,7 +67,10 @@ export async function compare({ place, folder, state, questions, arrives, tellin
   return { tried: tried.length, kinds, different };
 }
 
-/** As client.mjs says it. Who proxies bytes leaves a request as it was; whether it can be seen inside of TLS is up to who ends that. */
+/**
+ * As client.mjs says it. Who proxies bytes leaves a request as it was; whether it can be seen inside of TLS is up to
+ * who ends that.
+ */
 function texts(outcome: Outcome, { request: asked, sni }: Asked): readonly string[] {
   if (outcome.kind === 'answered') {
     return [`answered ${outcome.status}${outcome.location === undefined ? '' : ` ${outcome.location}`}`];

@@ -1,4 +1,5 @@
-// A mesh's root, the certificate of the workload that an Envoy plays, and those of its callers, all of one key: who is who is in the names.
+// A mesh's root, the certificate of the workload that an Envoy plays, and those of its callers, all of one key: who is
+// who is in the names.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import type { Unrecorded } from '../../../src/core/event.ts';

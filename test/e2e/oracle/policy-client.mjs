@@ -1,10 +1,12 @@
-// Asks a workload what a file of questions says, as many callers with certificates of their own, and plays the external authorizers meanwhile.
+// Asks a workload what a file of questions says, as many callers with certificates of their own, and plays the external
+// authorizers meanwhile.
 //
 //   policy-client.mjs FILE    {questions: [{source, destination, certificate, alpn, request, authorizer}], certificates: {NAME: PEM}, key,
 //                             authorizer: {address, http, grpc}, last, firstPort}
 //
-// Prints [{seen, from}] as JSON: seen is `forwarded`, `answered STATUS`, `closed` or `no answer`; from is the address and port that the client had.
-// `last`, a question like the others, is asked when all others have been answered. Each question has a port of its own, from `firstPort`.
+// Prints [{seen, from}] as JSON: seen is `forwarded`, `answered STATUS`, `closed` or `no answer`; from is the address
+// and port that the client had. `last`, a question like the others, is asked when all others have been answered. Each
+// question has a port of its own, from `firstPort`.
 
 import { readFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
@@ -49,7 +51,8 @@ function listenAsAuthorizers() {
 
 /** A connection as the caller makes it. */
 function open({ source, destination, certificate, alpn }) {
-  // A port that is free for one destination may be in use for another one; what redirects both would then give this one a port of its own choice.
+  // A port that is free for one destination may be in use for another one; what redirects both would then give this one
+  // a port of its own choice.
   const way = { host: destination.address, port: destination.port, localAddress: source, localPort: nextPort++ };
   if (certificate === undefined) return connect(way);
   const own = { cert: certificates[certificate], key, ALPNProtocols: alpn };

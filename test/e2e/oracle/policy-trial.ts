@@ -1,6 +1,6 @@
-// Policies before a real Envoy: Periplus configures a stock Envoy for a workload over ADS, with a certificate of the mesh; callers with certificates
-// and tokens made here ask it. What it does, and which policy its access log names, has to be what the model of the Istio API says, and what the
-// oracle says of the same configuration.
+// Policies before a real Envoy: Periplus configures a stock Envoy for a workload over ADS, with a certificate of the
+// mesh; callers with certificates and tokens made here ask it. What it does, and which policy its access log names, has
+// to be what the model of the Istio API says, and what the oracle says of the same configuration.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { Tracker } from '../../../src/core/query/tracker.ts';
@@ -26,7 +26,8 @@ interface Keys {
 type Objects = readonly JsonObject[];
 
 /**
- * To be called inside of `describe`, whose tests share one place. `telling`: the objects that Periplus receives, for canaries.
+ * To be called inside of `describe`, whose tests share one place. `telling`: the objects that Periplus receives, for
+ * canaries.
  */
 export function tryingPolicies(
   binary: string,

@@ -1,8 +1,10 @@
-// Serves every address of its network namespace: tells HTTP requests, of HTTP/1 and HTTP/2, and other connections where they have arrived.
+// Serves every address of its network namespace: tells HTTP requests, of HTTP/1 and HTTP/2, and other connections where
+// they have arrived.
 //
 //   server.mjs PORT …     prints "ready"
 //
-// What a connection speaks shows in its first bytes; it is then handed, with these, to a server of that protocol on loopback.
+// What a connection speaks shows in its first bytes; it is then handed, with these, to a server of that protocol on
+// loopback.
 
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';

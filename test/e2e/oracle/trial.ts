@@ -1,5 +1,6 @@
-// One mesh at a time: Periplus configures a stock Envoy for it over ADS, and the oracle and the Envoy are asked the same questions. Where the
-// Envoy stands, who it is and what is asked is up to the suite; the rest is here, so that every suite asks in one way.
+// One mesh at a time: Periplus configures a stock Envoy for it over ADS, and the oracle and the Envoy are asked the
+// same questions. Where the Envoy stands, who it is and what is asked is up to the suite; the rest is here, so that
+// every suite asks in one way.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,7 +57,10 @@ export interface Trial {
   readonly objects?: readonly JsonObject[];
 }
 
-/** To be called inside of `describe`, whose tests share one place. What it returns fails the test if the Envoy refuses anything. */
+/**
+ * To be called inside of `describe`, whose tests share one place. What it returns fails the test if the Envoy refuses
+ * anything.
+ */
 export function trying(trial: Trial): (inquiry: Inquiry, telling?: Telling) => Promise<Compared> {
   let place: Place;
   let folder: string;

@@ -1,5 +1,5 @@
-// A workload with a certificate of the mesh behind a stock Envoy that Periplus configures over ADS, and callers of every private address and
-// identity who ask it.
+// A workload with a certificate of the mesh behind a stock Envoy that Periplus configures over ADS, and callers of
+// every private address and identity who ask it.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,10 @@ export type Ask = (
   asked: readonly Connection[],
 ) => Promise<Behaviour>;
 
-/** To be called inside of `describe`, whose tests share one place. What it returns fails the test if the Envoy refuses anything. */
+/**
+ * To be called inside of `describe`, whose tests share one place. What it returns fails the test if the Envoy refuses
+ * anything.
+ */
 export function behindEnvoy(binary: string): Ask {
   let place: Place;
   let folder: string;
@@ -129,7 +132,9 @@ async function ask(
   return JSON.parse(await place.ask(file)) as readonly Seen[];
 }
 
-/** ADDRESS:PORT of clients → what the log says of their connection. Connections that fail the handshake have no line. */
+/**
+ * ADDRESS:PORT of clients → what the log says of their connection. Connections that fail the handshake have no line.
+ */
 async function logged(file: string, answers: readonly Seen[]): Promise<ReadonlyMap<string, string>> {
   const expected = answers.filter(({ seen }) => seen !== 'closed').map(({ from }) => from);
   let lines = new Map<string, string>();

@@ -1,5 +1,5 @@
-// A real Consul agent and a real ZooKeeper for tests. Consul is built once from the module in `consul/`, ZooKeeper comes
-// from the distribution. What is missing is named; PERIPLUS_REQUIRE_ALL=1 makes it a failure.
+// A real Consul agent and a real ZooKeeper for tests. Consul is built once from the module in `consul/`, ZooKeeper
+// comes from the distribution. What is missing is named; PERIPLUS_REQUIRE_ALL=1 makes it a failure.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

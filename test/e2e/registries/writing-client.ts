@@ -1,5 +1,5 @@
-// Writes nodes to a ZooKeeper for tests: create (ephemeral or not), delete and set, on a connection of its own whose end
-// can leave the session to expire. The adapter's own client reads only.
+// Writes nodes to a ZooKeeper for tests: create (ephemeral or not), delete and set, on a connection of its own whose
+// end can leave the session to expire. The adapter's own client reads only.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,6 +1,7 @@
 // `npm run build && npm run soak -- --hours N [--folder DIR] [--progress FILE]`: `periplus serve` as a process of its
-// own on a folder that changes all the time, with proxies of both protocols that come, go, refuse and acknowledge. A lap
-// ends with a rest in which each proxy must hold what a new one gets; some laps begin with a restart, by SIGTERM or kill -9.
+// own on a folder that changes all the time, with proxies of both protocols that come, go, refuse and acknowledge. A
+// lap ends with a rest in which each proxy must hold what a new one gets; some laps begin with a restart, by SIGTERM or
+// kill -9.
 //
 // Folder, journal and progress stay, so a second call goes on where the first was interrupted. A line a lap: memory of
 // the server, the longest stall of its loop, the size of its journal. It ends with exit code 1 at the first difference.

@@ -1,5 +1,6 @@
-// VirtualServices that leave rules to others: the delegate's rules stand where the rule was, each narrowed by its conditions, and take from it what
-// they do not say themselves. A name is short in the namespace of the object that says it, so destinations are written out before they are mixed.
+// VirtualServices that leave rules to others: the delegate's rules stand where the rule was, each narrowed by its
+// conditions, and take from it what they do not say themselves. A name is short in the namespace of the object that
+// says it, so destinations are written out before they are mixed.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { fullHost, listIn, nameOf, namespaceOf, objectIn, specOf, textIn, textsIn } from './read.ts';
@@ -115,7 +116,10 @@ function isWithin(wide: JsonObject, narrow: JsonObject): boolean {
   );
 }
 
-/** Regular expressions are not compared: beside another condition they never fit. A condition without a value, for presence, fits nothing either. */
+/**
+ * Regular expressions are not compared: beside another condition they never fit. A condition without a value, for
+ * presence, fits nothing either.
+ */
 function allows(wide: Json | undefined, narrow: Json | undefined): boolean {
   if (wide === undefined || narrow === undefined) return true;
   const [outer, inner] = [objectIn(wide), objectIn(narrow)];

@@ -1,5 +1,6 @@
-// What the Istio API says of a connection to a gateway: its port and, in TLS, the server name choose the servers of the Gateways; the VirtualServices
-// bound to these Gateways whose hosts meet the servers' decide, all of those for a host together, in their order.
+// What the Istio API says of a connection to a gateway: its port and, in TLS, the server name choose the servers of the
+// Gateways; the VirtualServices bound to these Gateways whose hosts meet the servers' decide, all of those for a host
+// together, in their order.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { HttpRequest } from '../../../src/oracle/question.ts';
@@ -123,10 +124,12 @@ interface Route {
 function overHttp(mesh: Mesh, question: GatewayQuestion, servers: readonly Server[]): Shares | undefined {
   const routes = new Map<string, Route[]>();
   const redirected = new Set<string>();
-  // Of a Gateway and a VirtualService, istiod builds routes for the first server that joins them, and uses them for all.
+  // Of a Gateway and a VirtualService, istiod builds routes for the first server that joins them, and uses them for
+  // all.
   const firstOf = new Map<string, Server>();
   for (const server of servers) {
-    // A host with a namespace is a domain that no request has, as with Istio (docs/deviations.md); its VirtualServices redirect all the same.
+    // A host with a namespace is a domain that no request has, as with Istio (docs/deviations.md); its VirtualServices
+    // redirect all the same.
     for (const host of server.redirects ? server.hosts.filter(one => !one.includes('/')) : []) redirected.add(host);
     for (const { rule, hosts } of boundTo(mesh, server)) {
       const key = `${server.gateway} ${namespaceOf(rule)}/${nameOf(rule)}`;

@@ -1,4 +1,5 @@
-// Arbitrary meshes with gateways: servers of every protocol on few ports and few hosts, so that they share ports, and VirtualServices bound to them.
+// Arbitrary meshes with gateways: servers of every protocol on few ports and few hosts, so that they share ports, and
+// VirtualServices bound to them.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';

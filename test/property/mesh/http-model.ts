@@ -1,6 +1,7 @@
-// What the Istio API says of an HTTP request that leaves a workload: the host and port choose a service, the first VirtualService that has the host
-// and applies to the client decides, its first rule that matches, then the destination, its subset and its endpoints. Written from the
-// descriptions of VirtualService, DestinationRule, ServiceEntry and Service, not from the generators.
+// What the Istio API says of an HTTP request that leaves a workload: the host and port choose a service, the first
+// VirtualService that has the host and applies to the client decides, its first rule that matches, then the
+// destination, its subset and its endpoints. Written from the descriptions of VirtualService, DestinationRule,
+// ServiceEntry and Service, not from the generators.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { withDelegates } from './delegates.ts';
@@ -82,7 +83,8 @@ export function expectHttp(mesh: Mesh, question: Question): Shares | undefined {
   );
   if (service === undefined) return onPort.length === 0 ? unknownConnection(mesh, question) : undefined;
   if (service.passthrough) return undefined;
-  // A TCP rule for subnets takes the connection before anybody sees that it is HTTP: the API does not say so, Istio does it.
+  // A TCP rule for subnets takes the connection before anybody sees that it is HTTP: the API does not say so, Istio
+  // does it.
   const follows = (rule: JsonObject): boolean =>
     hostsOf(rule).some(one => one === service.host || covers(one, service.host));
   if (mesh.rules.some(rule => specOf(rule).tcp !== undefined && follows(rule))) return undefined;
@@ -113,7 +115,10 @@ function wildcardsIn(hosts: readonly string[], host: string): readonly string[] 
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** A service can be called by its full name, by shorter ones as DNS in the client's namespace would allow, and by its address. */
+/**
+ * A service can be called by its full name, by shorter ones as DNS in the client's namespace would allow, and by its
+ * address.
+ */
 function namesOf({ host, namespace, addresses, kubernetes }: Service, client: Client): readonly string[] {
   if (!kubernetes) return [host, `${host}.`, ...addresses];
   const name = host.split('.')[0]!;
@@ -150,10 +155,13 @@ function served(mesh: Mesh, question: Question, onPort: readonly Service[], host
   return routed(mesh, question, rule);
 }
 
-/** The VirtualService for a host: the first that names it; else, for services, the one with the longest wildcard for it. */
+/**
+ * The VirtualService for a host: the first that names it; else, for services, the one with the longest wildcard for it.
+ */
 function ruleFor(mesh: Mesh, onPort: readonly Service[], host: string, port: number): JsonObject | undefined {
   const isService = onPort.some(one => one.host === host);
-  // A service that is itself a wildcard goes by the wildcards of VirtualServices, of which only the first of each counts.
+  // A service that is itself a wildcard goes by the wildcards of VirtualServices, of which only the first of each
+  // counts.
   const exact = mesh.rules.filter(rule => !(isService && host.startsWith('*')) && hostsOf(rule).includes(host));
   const applies = (rule: JsonObject): boolean => rulesOf(mesh, rule, port).length > 0;
   const usable = (rule: JsonObject): boolean => isService || plainHosts(mesh, rule, onPort, port).includes(host);

@@ -1,6 +1,6 @@
-// What the Istio API says of connections that reach a workload: PeerAuthentication decides whether mesh mTLS is demanded, accepted or none of the
-// proxy's business, and the protocol of the service's port whether requests or bytes are passed on. Written from the description of PeerAuthentication
-// and of protocol selection.
+// What the Istio API says of connections that reach a workload: PeerAuthentication decides whether mesh mTLS is
+// demanded, accepted or none of the proxy's business, and the protocol of the service's port whether requests or bytes
+// are passed on. Written from the description of PeerAuthentication and of protocol selection.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Connection } from '../../../src/oracle/question.ts';

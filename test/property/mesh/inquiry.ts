@@ -1,4 +1,5 @@
-// What both comparisons of the oracle with the Istio API begin with: an arbitrary world, one of two clients in it, and questions that it asks.
+// What both comparisons of the oracle with the Istio API begin with: an arbitrary world, one of two clients in it, and
+// questions that it asks.
 
 import fc from 'fast-check';
 import type { ProxyConfig } from '../../../src/oracle/question.ts';

@@ -1,5 +1,6 @@
-// What the Istio API says of the places of endpoints: which of a service's a client is sent to, and how often, by its region, zone and subzone, the
-// localityLbSetting of the DestinationRule or of the mesh, and the traffic distribution of the Service. Written from their descriptions.
+// What the Istio API says of the places of endpoints: which of a service's a client is sent to, and how often, by its
+// region, zone and subzone, the localityLbSetting of the DestinationRule or of the mesh, and the traffic distribution
+// of the Service. Written from their descriptions.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { listIn, nameOf, objectIn, specOf, textIn, textsIn } from './read.ts';

@@ -1,5 +1,5 @@
-// Sources, operations and conditions of an AuthorizationPolicy rule, as the Istio API describes them: values are exact, `x*`, `*x`, or `*` for
-// "is there"; what a field negates holds for what is absent, too.
+// Sources, operations and conditions of an AuthorizationPolicy rule, as the Istio API describes them: values are exact,
+// `x*`, `*x`, or `*` for "is there"; what a field negates holds for what is absent, too.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { objectIn, textIn, textsIn } from './read.ts';
@@ -131,7 +131,10 @@ function claimField(path: readonly string[]): Field {
   };
 }
 
-/** A principal of one of the mesh's trust domains means the same account in all of them; `cluster.local` is the mesh's own. */
+/**
+ * A principal of one of the mesh's trust domains means the same account in all of them; `cluster.local` is the mesh's
+ * own.
+ */
 function principalIs(value: string, { caller: { identity }, trustDomains }: Context): boolean {
   if (identity === undefined) return false;
   const name = `${identity.domain}/ns/${identity.namespace}/sa/${identity.account}`;

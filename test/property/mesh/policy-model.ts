@@ -1,5 +1,6 @@
-// What the Istio API says of AuthorizationPolicy and RequestAuthentication: whether a request or connection that reaches a workload passes,
-// and the rule that decided. Written from the API's description, rule by rule over objects; it knows nothing of RBAC filters.
+// What the Istio API says of AuthorizationPolicy and RequestAuthentication: whether a request or connection that
+// reaches a workload passes, and the rule that decided. Written from the API's description, rule by rule over objects;
+// it knows nothing of RBAC filters.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import type { AuthorizerAnswer } from '../../../src/oracle/question.ts';
@@ -25,8 +26,8 @@ export interface PolicyQuestion {
 
 export interface Answer {
   /**
-   * `passes`, or who refuses it: `deny KEY`, `allow`, `token`, `authorizer`, `closed` for the handshake; `authorizer open` if its answer is not
-   * given.
+   * `passes`, or who refuses it: `deny KEY`, `allow`, `token`, `authorizer`, `closed` for the handshake; `authorizer
+   * open` if its answer is not given.
    */
   readonly verdict: string;
   /** Dry-run policies, by action: the key that matches, or ''. */
@@ -98,8 +99,8 @@ function firstMatch(policies: readonly JsonObject[], facing: Facing): string {
 }
 
 /**
- * A rule holds if one of its sources, one of its operations and all its conditions do. On a connection without HTTP, a rule of ALLOW that
- * asks anything of HTTP never holds, and one of another action holds as if it did not ask.
+ * A rule holds if one of its sources, one of its operations and all its conditions do. On a connection without HTTP, a
+ * rule of ALLOW that asks anything of HTTP never holds, and one of another action holds as if it did not ask.
  */
 function ruleHolds(rule: JsonObject, policy: JsonObject, { question, tcp, trustDomains, claims }: Facing): boolean {
   if (tcp && actionOf(policy) === 'ALLOW' && asksHttp(rule)) return false;

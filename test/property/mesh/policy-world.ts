@@ -1,5 +1,5 @@
-// Arbitrary policies for one workload, and questions that touch what they name: small pools of identities, paths, addresses and claims, so that
-// rules and questions meet often.
+// Arbitrary policies for one workload, and questions that touch what they name: small pools of identities, paths,
+// addresses and claims, so that rules and questions meet often.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
@@ -146,7 +146,8 @@ const authorization = fc
     provider: oneOf('ext-http', 'ext-grpc', 'ext-grpc', 'unknown'),
   })
   .map(of => (of.rules.length === 0 && of.action !== 'ALLOW' ? { ...of, rules: [{}] } : of))
-  // External authorizers are asked before tokens are checked, and know identities themselves: validation refuses both in CUSTOM.
+  // External authorizers are asked before tokens are checked, and know identities themselves: validation refuses both
+  // in CUSTOM.
   .filter(({ action, rules }) => action !== 'CUSTOM' || !NOT_IN_CUSTOM.test(JSON.stringify(rules)))
   .map(({ action, provider, dryRun, ...of }) => ({
     namespace: of.namespace,
@@ -181,7 +182,8 @@ const policies: fc.Arbitrary<readonly JsonObject[]> = fc
   .tuple(
     fc.array(authorization, { minLength: 1, maxLength: 4 }),
     fc.array(authentication, { maxLength: 2 }),
-    // Rules of one issuer have the same audiences: of unlike ones the API does not say which counts, and Envoy takes any.
+    // Rules of one issuer have the same audiences: of unlike ones the API does not say which counts, and Envoy takes
+    // any.
     fc.array(fc.subarray(['web', 'api']), { minLength: ISSUERS.length, maxLength: ISSUERS.length }),
   )
   .map(([authorizations, authentications, audiencesOf]) => [

@@ -1,4 +1,5 @@
-// Periplus's configuration for a client of a world, asked by the oracle; and what the oracle says in the words of the model.
+// Periplus's configuration for a client of a world, asked by the oracle; and what the oracle says in the words of the
+// model.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { Tracker } from '../../../src/core/query/tracker.ts';

@@ -1,4 +1,5 @@
-// Questions that are worth asking of a world: hosts that it has, in all the ways in which they can be called, and some that it has not.
+// Questions that are worth asking of a world: hosts that it has, in all the ways in which they can be called, and some
+// that it has not.
 
 import fc from 'fast-check';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';

@@ -1,4 +1,5 @@
-// Reading objects as their API describes them, without the schema code of the core: the model of the API must be an opinion of its own.
+// Reading objects as their API describes them, without the schema code of the core: the model of the API must be an
+// opinion of its own.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 

@@ -1,5 +1,6 @@
-// Arbitrary VirtualServices whose conditions requests do meet: one or two of them in a match, over the values that questions are made of. Those of
-// src/testing's worlds set most fields at once, which is good for generators and seldom matches a request.
+// Arbitrary VirtualServices whose conditions requests do meet: one or two of them in a match, over the values that
+// questions are made of. Those of src/testing's worlds set most fields at once, which is good for generators and seldom
+// matches a request.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';

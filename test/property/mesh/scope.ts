@@ -1,5 +1,5 @@
-// What a Sidecar lets its workloads see, as its API describes it: the services and VirtualServices of its egress hosts, and a policy of its own
-// for everything else. Destinations of a VirtualService that is seen are known beside.
+// What a Sidecar lets its workloads see, as its API describes it: the services and VirtualServices of its egress hosts,
+// and a policy of its own for everything else. Destinations of a VirtualService that is seen are known beside.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import {

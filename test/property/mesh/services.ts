@@ -1,4 +1,5 @@
-// The services of a mesh as its API describes them: hosts, addresses, ports with their protocols, who may see them, and the workloads behind.
+// The services of a mesh as its API describes them: hosts, addresses, ports with their protocols, who may see them, and
+// the workloads behind.
 
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import {
@@ -49,8 +50,8 @@ export function visibleServices(world: World, client: Client): readonly Service[
 }
 
 /**
- * Hosts of services in the client's own namespace that are not exported to it. As destinations of VirtualServices Istio finds them all the same,
- * which nothing in the API says.
+ * Hosts of services in the client's own namespace that are not exported to it. As destinations of VirtualServices Istio
+ * finds them all the same, which nothing in the API says.
  */
 export function hiddenHosts(world: World, client: Client): readonly string[] {
   return servicesBy(world, client, false).flatMap(({ host, namespace }) =>
@@ -153,8 +154,8 @@ function entries(object: JsonObject): readonly Service[] {
 }
 
 /**
- * The labels of a subset, by the DestinationRule that applies: one of the client's namespace, else one that the service's namespace exports, else
- * one that the root namespace exports. Undefined: there is no such subset.
+ * The labels of a subset, by the DestinationRule that applies: one of the client's namespace, else one that the
+ * service's namespace exports, else one that the root namespace exports. Undefined: there is no such subset.
  */
 export function subsetLabels(world: World, client: Client, service: Service, subset: string): JsonObject | undefined {
   if (subset === '') return {};
@@ -164,7 +165,10 @@ export function subsetLabels(world: World, client: Client, service: Service, sub
   return found === undefined ? undefined : objectIn(found.labels);
 }
 
-/** Those of one namespace for one host count as one: subsets come together, and of equal names the first counts. Their exportTo is the same in all worlds. */
+/**
+ * Those of one namespace for one host count as one: subsets come together, and of equal names the first counts. Their
+ * exportTo is the same in all worlds.
+ */
 function destinationRules({ objects, mesh }: World, client: Client, service: Service): readonly JsonObject[] {
   const rules = inOrder(objects.filter(({ kind }) => kind === 'DestinationRule')).filter(
     rule => fullHost(textIn(specOf(rule).host), namespaceOf(rule)) === service.host,

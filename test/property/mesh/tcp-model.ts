@@ -1,5 +1,6 @@
-// What the Istio API says of connections that are not HTTP: the address chooses the service, or for TLS without an address of its own the server name
-// does; the first VirtualService rule for TCP or TLS that applies decides, else the connection goes to the service.
+// What the Istio API says of connections that are not HTTP: the address chooses the service, or for TLS without an
+// address of its own the server name does; the first VirtualService rule for TCP or TLS that applies decides, else the
+// connection goes to the service.
 
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { hostsOf, unknownConnection } from './http-model.ts';

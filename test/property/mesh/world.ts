@@ -1,5 +1,6 @@
-// Arbitrary meshes for questions of routing: services of every protocol with pods behind them, ServiceEntries, and the rules of src/testing's worlds
-// on top. Addresses and hosts are given out once, as Kubernetes does; what a rule refers to may be missing, hidden or elsewhere.
+// Arbitrary meshes for questions of routing: services of every protocol with pods behind them, ServiceEntries, and the
+// rules of src/testing's worlds on top. Addresses and hosts are given out once, as Kubernetes does; what a rule refers
+// to may be missing, hidden or elsewhere.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/base/json.ts';

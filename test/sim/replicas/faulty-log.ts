@@ -1,5 +1,6 @@
-// A world log in memory, and how each replica sees it over a network that the seed decides: requests and answers are late, lost,
-// doubled and out of order, servers change their leader, a replica is cut off, and what was acknowledged is rolled back.
+// A world log in memory, and how each replica sees it over a network that the seed decides: requests and answers are
+// late, lost, doubled and out of order, servers change their leader, a replica is cut off, and what was acknowledged is
+// rolled back.
 
 import type { Appended, FollowEvents, Lease, LogEntry, WorldLog } from '../../../src/replicas/world-log.ts';
 import { LEASE_TTL_MS } from '../../../src/replicas/world-log.ts';

@@ -1,4 +1,5 @@
-// One replica of a simulation: a control plane of the simulator that follows the log, and reads the source while it leads.
+// One replica of a simulation: a control plane of the simulator that follows the log, and reads the source while it
+// leads.
 
 import type { Fact } from '../../../src/core/event.ts';
 import { NotLeading } from '../../../src/replicas/proposals.ts';

@@ -1,5 +1,6 @@
-// Runs of three replicas on one faulty log, and mistakes made on purpose that they must find. `PERIPLUS_SEED=n` begins at another seed,
-// `PERIPLUS_RUNS=n` sets the number of runs; `npm run sim -- --replicas 3 --seed N --steps M` repeats a single one.
+// Runs of three replicas on one faulty log, and mistakes made on purpose that they must find. `PERIPLUS_SEED=n` begins
+// at another seed, `PERIPLUS_RUNS=n` sets the number of runs; `npm run sim -- --replicas 3 --seed N --steps M` repeats
+// a single one.
 
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../simulation.ts';

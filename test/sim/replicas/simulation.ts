@@ -1,6 +1,7 @@
-// A run with several replicas: one log on faulty servers, one folder of objects, Envoys that move from replica to replica, and one seed. At
-// rest every replica that still follows has folded the same world, every client holds what fresh generation gives, a client that moves is sent
-// nothing, and each replica's own journal explains all of it (laws 1, 2, 6, 7).
+// A run with several replicas: one log on faulty servers, one folder of objects, Envoys that move from replica to
+// replica, and one seed. At rest every replica that still follows has folded the same world, every client holds what
+// fresh generation gives, a client that moves is sent nothing, and each replica's own journal explains all of it (laws
+// 1, 2, 6, 7).
 
 import { worldDigest } from '../../../src/replicas/world-digest.ts';
 import { CONNECTIONS, NODES } from '../../../src/testing/facts.ts';

@@ -1,5 +1,5 @@
-// Analysis of objects of our own: each analyzer says something of the object that it is about, nothing of one beside it,
-// and suppression takes messages away. Istio's own table is in test/conformance/analysis-goldens.test.ts.
+// Analysis of objects of our own: each analyzer says something of the object that it is about, nothing of one beside
+// it, and suppression takes messages away. Istio's own table is in test/conformance/analysis-goldens.test.ts.
 
 import { describe, expect, test } from 'vitest';
 import { analyze, type Suppression } from '../../../src/analysis/analyze.ts';

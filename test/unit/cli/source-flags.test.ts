@@ -1,5 +1,5 @@
-// What `serve` and `record` say of flags that are probably a mistake. Flags of istiod are never refused: its manifests have flags of which
-// Periplus has no need.
+// What `serve` and `record` say of flags that are probably a mistake. Flags of istiod are never refused: its manifests
+// have flags of which Periplus has no need.
 
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';

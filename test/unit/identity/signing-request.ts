@@ -1,4 +1,5 @@
-// Certificate signing requests as agents make them, and malformed ones: for tests of the authority, here and end to end.
+// Certificate signing requests as agents make them, and malformed ones: for tests of the authority, here and end to
+// end.
 
 import type { KeyObject } from 'node:crypto';
 import {

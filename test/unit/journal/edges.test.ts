@@ -1,4 +1,5 @@
-// The edges of the journal's file: other names of it, who may read it, and what is known of it when its end or all of it is gone.
+// The edges of the journal's file: other names of it, who may read it, and what is known of it when its end or all of
+// it is gone.
 
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Shared by the journal's tests: a directory that goes away, a clock that ticks, facts of every shape, and collecting pages.
+// Shared by the journal's tests: a directory that goes away, a clock that ticks, facts of every shape, and collecting
+// pages.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

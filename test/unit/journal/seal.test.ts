@@ -1,4 +1,5 @@
-// Sealing: what is private never lies in the clear, equal stays equal, and a key that is wrong or lost is told apart from damage.
+// Sealing: what is private never lies in the clear, equal stays equal, and a key that is wrong or lost is told apart
+// from damage.
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// No value of a Secret is stored in the clear, shown or quoted, wherever in the Secret it stands and however malformed that is.
+// No value of a Secret is stored in the clear, shown or quoted, wherever in the Secret it stands and however malformed
+// that is.
 
 import { expect, it } from 'vitest';
 import { parseFile } from '../../../src/adapters/file/parse.ts';

@@ -1,5 +1,5 @@
-// The writer thread may die (out of memory, a fault in native code): what was asked is rejected, the file stays whole, and the next
-// request starts another thread.
+// The writer thread may die (out of memory, a fault in native code): what was asked is rejected, the file stays whole,
+// and the next request starts another thread.
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,5 @@
-// replay --verify: what was sent comes out again; a digest that was changed, a proxy or a subscription that never was, are told apart.
+// replay --verify: what was sent comes out again; a digest that was changed, a proxy or a subscription that never was,
+// are told apart.
 
 import { expect, test } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';

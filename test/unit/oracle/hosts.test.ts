@@ -1,4 +1,5 @@
-// Shares of hosts: priorities by health, panic, locality weights, host weights, subsets; and the transport socket that a host's metadata picks.
+// Shares of hosts: priorities by health, panic, locality weights, host weights, subsets; and the transport socket that
+// a host's metadata picks.
 
 import { describe, expect, it } from 'vitest';
 import { weightedHosts } from '../../../src/oracle/hosts.ts';

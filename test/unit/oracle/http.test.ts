@@ -1,4 +1,5 @@
-// From a request to a host: first match, weights, headers that name clusters, mirrors, faults, clusters without hosts, and the explanation.
+// From a request to a host: first match, weights, headers that name clusters, mirrors, faults, clusters without hosts,
+// and the explanation.
 
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../../src/oracle/explain.ts';

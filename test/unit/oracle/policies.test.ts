@@ -1,4 +1,5 @@
-// Filters of policies by hand-made configuration: RBAC for requests and connections, tokens, external authorizers, and what the answer names.
+// Filters of policies by hand-made configuration: RBAC for requests and connections, tokens, external authorizers, and
+// what the answer names.
 
 import { describe, expect, it } from 'vitest';
 import type { Branch } from '../../../src/oracle/prediction.ts';

@@ -1,4 +1,5 @@
-// V8 is told how far the heap may grow, unless somebody has said otherwise; and it obeys, which is seen in a process of its own.
+// V8 is told how far the heap may grow, unless somebody has said otherwise; and it obeys, which is seen in a process of
+// its own.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -17,7 +18,10 @@ test.each([
   expect(flags).toEqual(expected);
 });
 
-/** Holds 40 MB, then renews a tenth of it again and again, after a full collection; prints the most that was in use, in MB. */
+/**
+ * Holds 40 MB, then renews a tenth of it again and again, after a full collection; prints the most that was in use, in
+ * MB.
+ */
 const program = `
   require('v8').setFlagsFromString('--expose-gc');
   require('v8').setFlagsFromString(process.argv[1]);

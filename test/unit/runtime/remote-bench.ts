@@ -1,5 +1,5 @@
-// Remote clusters over API servers in memory: a world without a journal, and the set that connects them to it. Sets that
-// a test opens are stopped after it.
+// Remote clusters over API servers in memory: a world without a journal, and the set that connects them to it. Sets
+// that a test opens are stopped after it.
 
 import { afterEach } from 'vitest';
 import { KubeAdapter } from '../../../src/adapters/kube/kube-adapter.ts';

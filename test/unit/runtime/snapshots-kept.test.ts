@@ -1,4 +1,5 @@
-// What is forgotten while serving, and which snapshots are kept: the newest, of older ones a few spread over all of history, and the one that a compacted journal begins with.
+// What is forgotten while serving, and which snapshots are kept: the newest, of older ones a few spread over all of
+// history, and the one that a compacted journal begins with.
 
 import { expect, test } from 'vitest';
 import type { State } from '../../../src/core/state.ts';

@@ -1,4 +1,5 @@
-// What of a process may write to an API server: without the option nothing at all, so that get, list and watch are all that is sent.
+// What of a process may write to an API server: without the option nothing at all, so that get, list and watch are all
+// that is sent.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

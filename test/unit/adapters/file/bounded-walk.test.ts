@@ -1,4 +1,5 @@
-// Folders that are too large, links that lead anywhere, and reads that do not return: what is there stays known, and everything else is read.
+// Folders that are too large, links that lead anywhere, and reads that do not return: what is there stays known, and
+// everything else is read.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The file adapter on a real folder: hot reload in all the ways files change, batches, precedence, and nothing lost to a bad edit.
+// The file adapter on a real folder: hot reload in all the ways files change, batches, precedence, and nothing lost to
+// a bad edit.
 
 import { chmod, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

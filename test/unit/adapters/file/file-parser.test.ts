@@ -1,4 +1,5 @@
-// Parsing that cannot hold up the event loop: what goes to the thread comes back as if parsed at once, and what goes past the budget is refused.
+// Parsing that cannot hold up the event loop: what goes to the thread comes back as if parsed at once, and what goes
+// past the budget is refused.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { FileParser, INLINE_BYTES_MAX, INLINE_PLAIN_BYTES_MAX } from '../../../../src/adapters/file/file-parser.ts';

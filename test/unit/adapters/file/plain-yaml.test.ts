@@ -1,4 +1,5 @@
-// The short way of reading YAML against the full parser: whatever it reads, it reads alike, and it reads what manifests are made of.
+// The short way of reading YAML against the full parser: whatever it reads, it reads alike, and it reads what manifests
+// are made of.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Which texts are IP addresses. The verdicts are those of Go's netip.ParseAddr and netip.ParsePrefix, by their documentation.
+// Which texts are IP addresses. The verdicts are those of Go's netip.ParseAddr and netip.ParsePrefix, by their
+// documentation.
 
 import { describe, expect, it } from 'vitest';
 import { isCidr, isIp, isIpv4, isIpv6 } from '../../../../src/core/base/ip.ts';

@@ -1,4 +1,5 @@
-// Hostile YAML costs what valid YAML of its size costs: processor time is compared within one process, so that a loaded machine changes nothing.
+// Hostile YAML costs what valid YAML of its size costs: processor time is compared within one process, so that a loaded
+// machine changes nothing.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// What the filters of the mesh leave out is in no table, whatever the kind and however it came to be left out; and it comes back.
+// What the filters of the mesh leave out is in no table, whatever the kind and however it came to be left out; and it
+// comes back.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,5 +1,6 @@
-// Answers of the outside and of this control plane's own authority, which are objects of `periplus.internal/v1` (docs/adr/0009).
-// Sources: Istio pilot/pkg/model/jwks_resolver.go (pushFunc), pilot/pkg/bootstrap/server.go (initSDSServer).
+// Answers of the outside and of this control plane's own authority, which are objects of `periplus.internal/v1`
+// (docs/adr/0009). Sources: Istio pilot/pkg/model/jwks_resolver.go (pushFunc), pilot/pkg/bootstrap/server.go
+// (initSDSServer).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,5 +1,6 @@
-// Every kind of Istio's schema (pkg/config/schema/metadata.yaml of 1.30.3) is known, in every version that its CRD or the API server serves;
-// of kinds of which only the metadata is read, only that is a change, and only that is journalled.
+// Every kind of Istio's schema (pkg/config/schema/metadata.yaml of 1.30.3) is known, in every version that its CRD or
+// the API server serves; of kinds of which only the metadata is read, only that is a change, and only that is
+// journalled.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

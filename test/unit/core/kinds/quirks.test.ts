@@ -1,4 +1,5 @@
-// What JSON and YAML of Kubernetes may look like: integers or strings, booleans that are words, base64, durations, numbers as text, null.
+// What JSON and YAML of Kubernetes may look like: integers or strings, booleans that are words, base64, durations,
+// numbers as text, null.
 
 import { describe, expect, test } from 'vitest';
 import { parseDocuments } from '../../../../src/adapters/file/parse.ts';

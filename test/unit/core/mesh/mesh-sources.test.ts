@@ -1,5 +1,5 @@
-// The mesh configuration comes from a file, a ConfigMap and a shared ConfigMap: what is in force depends on what they say now, not on
-// who spoke first, and each keeps its own last good word.
+// The mesh configuration comes from a file, a ConfigMap and a shared ConfigMap: what is in force depends on what they
+// say now, not on who spoke first, and each keeps its own last good word.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

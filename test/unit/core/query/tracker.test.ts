@@ -1,5 +1,5 @@
-// Which queries the tracker runs again after a change, and which proxies share a value. That values are right after any history is a
-// property: test/property/tracker.test.ts.
+// Which queries the tracker runs again after a change, and which proxies share a value. That values are right after any
+// history is a property: test/property/tracker.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,5 +1,5 @@
-// What Envoy demands of messages: each kind of rule on a message that carries it. That istiod's own output breaks none is
-// seen over the conformance vectors; that ours does not, over arbitrary worlds (law 8).
+// What Envoy demands of messages: each kind of rule on a message that carries it. That istiod's own output breaks none
+// is seen over the conformance vectors; that ours does not, over arbitrary worlds (law 8).
 
 import { describe, expect, it } from 'vitest';
 import { constraintsOfEnvoy } from '../../../../src/core/schema/envoy-constraints.gen.ts';

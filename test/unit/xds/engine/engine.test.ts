@@ -1,5 +1,5 @@
-// The engine's sharing: equal proxies share sets, facts about proxies cost no generation, an unchanged resource keeps its
-// bytes, and digests depend on names and contents only.
+// The engine's sharing: equal proxies share sets, facts about proxies cost no generation, an unchanged resource keeps
+// its bytes, and digests depend on names and contents only.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,5 +1,5 @@
-// Names are listed before the first subscription that refers to them, and not again while the list is in use; folding in
-// that order gives every subscription its names.
+// Names are listed before the first subscription that refers to them, and not again while the list is in use; folding
+// in that order gives every subscription its names.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

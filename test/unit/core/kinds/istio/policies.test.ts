@@ -1,4 +1,5 @@
-// AuthorizationPolicy, RequestAuthentication, Telemetry, WasmPlugin, TrafficExtension: what is accepted, and why the rest is refused.
+// AuthorizationPolicy, RequestAuthentication, Telemetry, WasmPlugin, TrafficExtension: what is accepted, and why the
+// rest is refused.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';

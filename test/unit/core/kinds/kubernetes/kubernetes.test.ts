@@ -1,4 +1,5 @@
-// The kinds of Kubernetes: the flat form with its defaults, what is refused, what counts as a change, and how they are found.
+// The kinds of Kubernetes: the flat form with its defaults, what is refused, what counts as a change, and how they are
+// found.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';

@@ -1,4 +1,5 @@
-// Rules of AuthorizationPolicies as policies of Envoy's RBAC: values, negations, trust domains, and what a TCP chain makes of them.
+// Rules of AuthorizationPolicies as policies of Envoy's RBAC: values, negations, trust domains, and what a TCP chain
+// makes of them.
 
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../../../../src/core/schema/istio-types.gen.ts';

@@ -1,5 +1,5 @@
-// Istio's past advisories about policies, paths, hosts and tokens, one test each: what was let pass then is refused, by the oracle on what is
-// generated. Each would fail without the rule that prevents it.
+// Istio's past advisories about policies, paths, hosts and tokens, one test each: what was let pass then is refused, by
+// the oracle on what is generated. Each would fail without the rule that prevents it.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
