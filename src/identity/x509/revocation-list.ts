@@ -16,7 +16,7 @@ interface RevocationList {
   readonly signature: Buffer;
 }
 
-/** What is wrong with the lists of the chain; undefined: every certificate has its list in the text (PEM). */
+/** The problem with the lists; undefined: every certificate of the chain has its list in the text (PEM). */
 export function missingRevocationLists(text: string, chain: readonly X509Certificate[]): string | undefined {
   let lists: readonly RevocationList[];
   try {

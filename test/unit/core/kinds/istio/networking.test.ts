@@ -56,7 +56,7 @@ describe('validation of a DestinationRule', () => {
     ],
     [
       policy({ tls: { credentialName: 'configmap://roots' } }),
-      'spec.trafficPolicy.tls.credentialName: "configmap://roots" is no ConfigMap: expected configmap://namespace/name',
+      'spec.trafficPolicy.tls.credentialName: "configmap://roots" does not name a ConfigMap: expected configmap://namespace/name',
     ],
     [
       policy({ tls: { mode: 'SIMPLE', credentialName: 'configmap://elsewhere/roots' } }),

@@ -82,7 +82,7 @@ describe('validation of a VirtualService as a whole', () => {
 
 describe('validation of HTTP routes', () => {
   test.each<[JsonObject, string]>([
-    [{}, 'spec.http[0]: leads nowhere: expected route, redirect or directResponse'],
+    [{}, 'spec.http[0]: has no action: expected route, redirect or directResponse'],
     [{ route, redirect: { uri: '/' } }, 'spec.http[0].redirect: cannot be combined with route'],
     [{ redirect: { uri: '/' }, rewrite: { uri: '/' } }, 'spec.http[0].redirect: cannot be combined with rewrite'],
     [
