@@ -296,7 +296,7 @@ describe('a subscription', () => {
       request: { protocol: 'delta', typeUrl: EDS, subscribe: ['b', 'c'], unsubscribe: ['c'], initial, nonce: '' },
     });
     expect(watchOf(session, EDS)).toMatchObject({ names: new Set(['b', 'a']), wildcard: false, explicit: true });
-    expect([...watchOf(session, EDS).held]).toEqual([['a', '1']]);
+    expect([...watchOf(session, EDS).clientVersions]).toEqual([['a', '1']]);
     expect(watchOf(session, EDS).due).toEqual({ answer: true, everything: false, names: new Set() });
   });
 });
