@@ -118,7 +118,8 @@ describe('a refusal', () => {
       sent: ['a', 'b'],
       blamed: ['b'],
     });
-    expect(told(long)).toMatchObject({ message: `${long.slice(1)}…` });
+    const half = 'x'.repeat(NACK_MESSAGE_MAX / 2);
+    expect(told(long)).toMatchObject({ message: `${half}\n…\n${half}` });
     expect(told(long.slice(1))).toMatchObject({ message: long.slice(1) });
   });
 
