@@ -168,6 +168,17 @@ describe('step', () => {
     const [early] = run(session, said('s/1', 'no'));
     expect([...(early.watches.get(CDS)?.nackedNames ?? [])]).toEqual(['a']);
     expect(run(early, said('s/2'))[0].watches.get(CDS)?.nackedNames.size).toBe(0);
+    // The same where names are doubtful when the ACK comes: it settles the responses before its own, too.
+    const [again] = run(
+      early,
+      { kind: 'Push' },
+      evaluated(3, CDS, '3'),
+      { kind: 'Sent' },
+      said('s/3'),
+      said('s/2', 'no'),
+    );
+    expect(again.watches.get(CDS)).toMatchObject({ nonceAcked: 's/3', lastError: 'no', unanswered: [] });
+    expect(again.watches.get(CDS)?.nackedNames.size).toBe(0);
   });
 
   test('sends nothing for an unchanged set, by identity or by value', () => {
