@@ -13,8 +13,17 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export async function startControlPlane(who: Which, folder: string, kubeconfig: string, istiod = ''): Promise<Running> {
-  const plane = start(who, await threeFreePorts(), folder, kubeconfig, istiod);
+export interface Started {
+  readonly kubeconfig: string;
+  /** The program of istiod. */
+  readonly istiod: string | undefined;
+  /** Folder of tokens: the secure port is served, and the load tool signs in on it. */
+  readonly tokens: string | undefined;
+}
+
+export async function startControlPlane(who: Which, folder: string, started: Started): Promise<Running> {
+  const secure = started.tokens === undefined ? '' : local(await freePort());
+  const plane = start(who, await threeFreePorts(), folder, { ...started, secure });
   const stop = (): Promise<void> => ended(plane);
   try {
     await answers(plane, '/ready');
@@ -22,16 +31,25 @@ export async function startControlPlane(who: Which, folder: string, kubeconfig: 
     await stop();
     throw new Error(`${who} did not become ready`, { cause: error });
   }
-  return { reach: ['-addr', local(plane.port), '-pid', String(plane.process.pid)], stop };
+  const asWhom = started.tokens === undefined ? [] : ['-tls', '-csr', '-tokens', started.tokens];
+  const address = secure === '' ? local(plane.port) : secure;
+  return { reach: ['-addr', address, '-pid', String(plane.process.pid), ...asWhom], stop };
 }
 
-function start(who: Which, port: number, folder: string, kubeconfig: string, istiod: string): Plane {
+interface Secured extends Started {
+  /** Address of the secure port; empty: none. */
+  readonly secure: string;
+}
+
+function start(who: Which, port: number, folder: string, { kubeconfig, istiod = '', secure }: Secured): Plane {
   if (who === 'periplus') {
     const journal = join(folder, 'journal.db');
-    const ours = ['--secureGrpcAddr', '', '--read-only', '--journal', journal, '--log_output_level', 'warn'];
+    // The root of a secure port is written to the cluster; without one nothing is.
+    const readOnly = secure === '' ? ['--read-only'] : [];
+    const ours = ['--secureGrpcAddr', secure, ...readOnly, '--journal', journal, '--log_output_level', 'warn'];
     return startPlane(port, folder, ['--kubeconfig', kubeconfig, ...ours]);
   }
-  const theirs = ['--secureGRPCAddr', '', '--domain', 'cluster.local', '--log_output_level', 'default:warn'];
+  const theirs = ['--secureGRPCAddr', secure, '--domain', 'cluster.local', '--log_output_level', 'default:warn'];
   return startPlane(port, folder, ['--kubeconfig', kubeconfig, ...theirs], {
     program: [istiod, 'discovery'],
     env: {

@@ -6,7 +6,7 @@
 // The parts come from the journal: facts and receipts carry the time of their recording, by the clock of the bench.
 
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,10 +14,11 @@ import { join } from 'node:path';
 import type { JsonObject } from '../src/core/base/json.ts';
 import { openJournal } from '../src/journal/open.ts';
 import { namespace, SYSTEM } from '../test/e2e/kube/mesh.ts';
+import { serviceAccountToken } from '../test/e2e/kube/tokens.ts';
 import { startControlPlane, type Which } from './kube-server.ts';
 import { clusterFor, type Target } from './kube-target.ts';
 import { policyOf } from './load-change.ts';
-import { changeOf, coldOf, load } from './load-tool.ts';
+import { changeOf, coldOf, load, signingOf } from './load-tool.ts';
 import type { Measured, Scenario } from './reference.ts';
 
 export interface KubeOptions {
@@ -27,6 +28,8 @@ export interface KubeOptions {
   readonly proxies: readonly number[];
   readonly rounds: string;
   readonly istiod?: string;
+  /** The secure port: each proxy signs in with a token of the API server and connects with its certificate. */
+  readonly tls: boolean;
 }
 
 export interface KubeRow {
@@ -59,19 +62,23 @@ const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment'
 export async function measureKube(options: KubeOptions): Promise<readonly KubeRow[]> {
   const target = await clusterFor(options.kubeconfig);
   const rows: KubeRow[] = [];
+  let tokens: Tokens | undefined;
   try {
     const objects = [...objectsIn(options.mesh), policyOf('base')];
     const isNamespace = ({ kind }: JsonObject): boolean => kind === 'Namespace';
     await target.client.putAll([namespace(SYSTEM), ...objects.filter(isNamespace)]);
     await target.client.putAll(objects.filter(object => !isNamespace(object)));
+    const namespaces = objects.filter(isNamespace).map(({ metadata }) => String((metadata as JsonObject).name));
+    tokens = options.tls ? await tokensFor(target, namespaces) : undefined;
     for (const who of ['periplus', ...(options.istiod === undefined ? [] : ['istiod'])] as const) {
       for (const proxies of options.proxies) {
         process.stderr.write(`${who}, ${proxies} proxies …\n`);
-        rows.push(...(await measure(options, target, objects, who as Which, proxies)));
+        rows.push(...(await measure(options, target, objects, { who: who as Which, proxies, tokens })));
       }
     }
     return rows;
   } finally {
+    tokens?.remove();
     await target.close();
   }
 }
@@ -89,15 +96,40 @@ function withoutAddress(object: JsonObject): JsonObject {
   return { ...object, spec };
 }
 
+/** Files NAMESPACE.default with the tokens that agents have of a kubelet. */
+async function tokensFor({ client }: Target, namespaces: readonly string[]): Promise<Tokens> {
+  const folder = mkdtempSync(join(tmpdir(), 'periplus-tokens-'));
+  const account = (of: string): JsonObject => ({
+    ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: of } },
+  });
+  await client.putAll(namespaces.map(account));
+  for (const name of namespaces) {
+    const token = await serviceAccountToken(client, name, 'default', { audiences: ['istio-ca'] });
+    writeFileSync(join(folder, `${name}.default`), token, { mode: 0o600 });
+  }
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+interface Tokens {
+  readonly folder: string;
+  remove(): void;
+}
+
+interface Subject {
+  readonly who: Which;
+  readonly proxies: number;
+  readonly tokens: Tokens | undefined;
+}
+
 async function measure(
   options: KubeOptions,
   target: Target,
   objects: readonly JsonObject[],
-  who: Which,
-  proxies: number,
+  { who, proxies, tokens }: Subject,
 ): Promise<readonly KubeRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-load-'));
-  const server = await startControlPlane(who, folder, target.kubeconfig, options.istiod);
+  const started = { kubeconfig: target.kubeconfig, istiod: options.istiod, tokens: tokens?.folder };
+  const server = await startControlPlane(who, folder, started);
   const slice = named(objects, 'EndpointSlice', 'svc-0-x');
   const service = named(objects, 'VirtualService', 'svc-0');
   const policy = named(objects, 'AuthorizationPolicy', 'readers');
@@ -114,8 +146,10 @@ async function measure(
     await paths.close();
     await target.client.putAll([slice, service, policy]);
     await server.stop();
+    const signing = signingOf(first);
     const parts = who === 'periplus' ? await partsOf(join(folder, 'journal.db'), ends.writes) : undefined;
     return [
+      ...(signing === undefined ? [] : [{ who, proxies, scenario: 'signing requests', measured: signing } as const]),
       { who, proxies, scenario: 'cold start', measured: coldOf(first) },
       { who, proxies, scenario: 'VirtualService change', measured: changeOf(first) },
       { who, proxies, scenario: 'endpoint change', measured: changeOf(second), ...(parts && { parts }) },
