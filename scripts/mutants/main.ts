@@ -20,6 +20,8 @@ const root = join(import.meta.dirname, '../..');
 const home = join(root, '.periplus/mutants');
 /** Without a result for this long, the mutant under way counts as one that never ends. */
 const STUCK_MS = 120_000;
+/** The tests run once without a mutant first. */
+const FIRST_PASS_MS = 15 * 60_000;
 const LOOK_MS = 2_000;
 /** Of a property for each mutant; a survivor may be tried again with more (PERIPLUS_RUNS). */
 const RUNS = '25';
@@ -72,11 +74,13 @@ async function trial(work: string, vitest: string, { testsMax, without, goldens 
   const args = ['--import', 'tsx', VITEST, 'run', '--config', vitest, '--reporter=dot'];
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env, detached: true });
   const ended = new Promise<boolean>(resolve => child.once('exit', code => resolve(code === 0)));
-  let seen = Date.now();
+  const begun = Date.now();
+  let seen = 0;
   const timer = setInterval(() => {
     const changed = statSync(join(work, 'results.jsonl'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    seen = Math.max(seen, changed);
-    if (Date.now() - seen > STUCK_MS && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    if (changed > begun) seen = changed;
+    const isStuck = Date.now() > (seen === 0 ? begun + FIRST_PASS_MS : seen + STUCK_MS);
+    if (isStuck && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, LOOK_MS);
   const isWell = await ended;
   clearInterval(timer);
@@ -111,7 +115,9 @@ async function main(): Promise<number> {
     if (await trial(work, vitest, held)) break;
   }
   process.stdout.write(summaryOf(work));
-  return 0;
+  if (readResults(work).tried.size > 0) return 0;
+  process.stderr.write('no mutant was tried: the tests of the folder did not run to their end without one\n');
+  return 1;
 }
 
 process.exitCode = await main();

@@ -1,9 +1,9 @@
 // From `append` to the commit (group commit): batches get seq and time; those that queue while a group is being
 // committed become the next group; callers wait when too much is queued.
 //
-// Invariant: seqs are given in the order of the calls, and only to batches that follow the committed head without a
-// gap. So if a group cannot be written, everything queued or waiting behind it is rejected with it, and the next seq is
-// the head's plus one again.
+// Invariant: seqs are given in the order of the calls, when a batch is queued, and follow the committed head without a
+// gap; times never go back. So if a group cannot be written, everything queued or waiting behind it is rejected with
+// it, and the next seq is the head's plus one again.
 
 import type { Event } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';

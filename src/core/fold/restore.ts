@@ -3,8 +3,8 @@
 //
 // Invariant: `finish` returns the state that folding the same events one by one gives (law 6). It is faster for two
 // reasons. The objects in force follow from records, mesh and settings alone (law 3), so object events only change
-// records, and tables and indexes are made once, by `finish`. Other events are folded as they
-// come; of these only a change of the mesh filters reads records, and `finish` applies the last filters to the pending
+// records, and tables and indexes are made once, by `finish`. Other events are folded as they come; of these only a
+// change of the mesh filters or of the settings reads records, and `finish` applies the last filters to the pending
 // ones. And a version that a later accepted version supersedes leaves no trace, so versions wait undecoded and only the
 // last ones are judged (versions.ts).
 

@@ -1,5 +1,5 @@
-// A state as canonical facts, and back: accepted objects as received, refused newer versions beside them, interned
-// values, positions.
+// A state as canonical facts, and back: positions, settings and mesh, interned values and lists of names, proxies,
+// accepted objects as received and refused newer versions beside them.
 //
 // Not a dump of State: restoring decodes and validates again, so a snapshot survives releases, and it contains no index
 // and no derived value. Invariant: two states are equal if and only if their snapshots are equal, line by line in
@@ -27,7 +27,10 @@ export interface SourcedFact {
   readonly fact: JsonObject;
 }
 
-/** The facts in a fixed order, lazily: the caller may pause between two. */
+/**
+ * The facts in the order that restoring needs (`Engine`, `Interned` and `Names` before `Proxy`), lazily: the caller may
+ * pause between two.
+ */
 export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   const ours = (fact: JsonObject): SourcedFact => ({ source: 'runtime', fact });
   yield ours({ kind: 'Position', seq: state.seq, time: state.time });

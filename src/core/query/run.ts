@@ -2,7 +2,8 @@
 //
 // Invariant: the record names everything that the value depends on (reads, misses included; calls; facets, its own and
 // those of its calls), each in the order of the run. A call taken over from the previous entry is current, and is
-// copied unless that entry is unlinked, so no two linked entries share a Call.
+// copied unless that entry is unlinked, so no two linked entries share a Call (verifying an entry
+// updates its Calls in place).
 //
 // The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
 // of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by

@@ -3,7 +3,8 @@
 //
 // Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel
 // together; further requests merge into it, for at most `debounceMaxMs`. An endpoint-only request is released
-// immediately if nothing is gathering and no release came in the last `debounceAfterMs`.
+// immediately if nothing is gathering and no release came in the last `debounceAfterMs`; without `endpointDebounce`
+// always, past what is gathering.
 //
 // Push. A released request makes every connection due. Invariant: a connection has at most one push in flight, and
 // later requests merge into one next push; at most `windowSize` pushes hold a slot, and one that takes longer than

@@ -20,7 +20,9 @@ export interface WindowLimits {
 /** A write that needs a slot. */
 export interface SlotRequest {
   readonly bytes: number;
-  /** The slot is granted; call `release` after the write. False: it is no longer needed. */
+  /**
+   * The slot is granted; call `release` after the write, not before this returns. False: the slot is no longer needed.
+   */
   onSlotGranted(): boolean;
   /** The slot was taken away after `writeSlotMs`. */
   onSlotExpired(): void;

@@ -5,9 +5,9 @@
 // resources. Delta: what changed, and what disappeared.
 //
 // Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held back
-// until LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a cluster
-// whose removal is held back stays in `clientVersions`, so it is not sent again if it comes back unchanged; it is not
-// in the receipt's digest, which covers what generation gives.
+// until the client has answered CDS, and LDS and RDS are synced to a state without the cluster and accepted. Invariant:
+// a cluster whose removal is held back stays in `clientVersions`, so if it comes back unchanged it is sent again only
+// where it was NACKed or is asked for; it is not in the receipt's digest, which covers what generation gives.
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';

@@ -1,13 +1,13 @@
 // step: (session, input) → [session, effects]. The ADS protocol on one stream, pure.
 //
-// One view at a time. A request that needs a response, a push, or a held removal that may be sent now (plan.ts)
-// makes an evaluation due. As soon
-// as nothing is being written, the session asks for *one view of all watched types from one state* and works through it
-// in push order, one response at a time. A request that arrives in between is answered from a newer view, which
-// replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push, never a queue.
+// One view at a time. A request that needs a response, a push, or a held removal that may be sent now (plan.ts) makes
+// an evaluation due. As soon as nothing is being written, the session asks for *one view of all watched types from one
+// state* and works through it in push order, one response at a time. A request that arrives in between is answered from
+// a newer view, which replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push,
+// never a queue.
 //
-// Invariant: at most one evaluation is awaited and one response is being written, and routes are never sent from a
-// newer state than the clusters before them.
+// Invariant: at most one evaluation is awaited and one response is being written (answers of debug types are outside),
+// and routes are never sent from a newer state than the clusters before them.
 //
 // New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
 // and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
