@@ -26,10 +26,13 @@ import { bundleSource, PROGRAMS } from './bundle-source.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
 const DATA = ['package.json', 'LICENSE', 'journal/schema', 'samples'];
+/** Of the eight that version 13 brings, that of this platform. */
+const isMusl = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime === undefined;
+const PREBUILD = `prebuilds/${process.platform}${isMusl ? 'musl' : ''}-${process.arch}.node`;
 /** Version 12 for Node 20, version 13 where it is installed; each with what it needs of its own packages. */
 const ADDONS = {
   'better-sqlite3': ['package.json', 'LICENSE', 'lib', 'build/Release/better_sqlite3.node'],
-  'better-sqlite3-node-api': ['package.json', 'LICENSE', 'lib', 'build/Release/better_sqlite3.node', 'prebuilds'],
+  'better-sqlite3-node-api': ['package.json', 'LICENSE', 'lib', 'build/Release/better_sqlite3.node', PREBUILD],
   bindings: ['package.json', 'bindings.js'],
   'file-uri-to-path': ['package.json', 'index.js'],
 };

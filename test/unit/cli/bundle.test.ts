@@ -54,7 +54,9 @@ describe('the program in one file', () => {
     expect(statSync(file).size).toBeLessThan(MEGABYTES_MAX * 2 ** 20);
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(readdirSync(join(home, '.cache/periplus'))).toHaveLength(1);
+    // From Node 22 on its compile cache lies beside it.
+    const kept = readdirSync(join(home, '.cache/periplus'));
+    expect(kept.filter(name => name.startsWith('bundle-'))).toHaveLength(1);
   });
 
   it('analyzes what a pipe brings', async () => {
