@@ -1,5 +1,8 @@
 // A YAML editor (CodeMirror 6). It lives in a shadow root: there CodeMirror adds its styles as constructed style
 // sheets, which a strict content security policy allows, and not as <style> elements, which it forbids.
+//
+// The text belongs to the editor: what is typed is told and never written back. Two keys within one rendering would
+// otherwise replace each other for ever.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
@@ -14,8 +17,8 @@ const TEXT_CHARS_MAX = 1_000_000;
 
 interface YamlEditorProps {
   readonly label: string;
-  /** What it begins with; a new value replaces the text. */
-  readonly value: string;
+  /** Replaces the text when `revision` is another number. */
+  readonly shown: { readonly text: string; readonly revision: number };
   readonly hint: string;
   readonly onChange: (text: string) => void;
 }
@@ -37,7 +40,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.comment, tags.meta], color: 'var(--muted)' },
 ]);
 
-export function YamlEditor({ label, value, hint, onChange }: YamlEditorProps) {
+export function YamlEditor({ label, shown, hint, onChange }: YamlEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
   const changed = useRef(onChange);
@@ -49,7 +52,7 @@ export function YamlEditor({ label, value, hint, onChange }: YamlEditorProps) {
       root,
       parent: root,
       state: EditorState.create({
-        doc: value,
+        doc: shown.text,
         extensions: [
           lineNumbers(),
           history(),
@@ -76,7 +79,7 @@ export function YamlEditor({ label, value, hint, onChange }: YamlEditorProps) {
       if (file === undefined) return;
       event.preventDefault();
       event.stopPropagation();
-      void file.text().then(text => changed.current(text));
+      void file.text().then(text => replaceText(view, text));
     };
     const host = place.current;
     host.addEventListener('dragover', over);
@@ -89,8 +92,12 @@ export function YamlEditor({ label, value, hint, onChange }: YamlEditorProps) {
   }, [label, hint]);
   useEffect(() => {
     const view = editor.current;
-    if (view === undefined || view.state.doc.toString() === value) return;
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
-  }, [value]);
+    if (view !== undefined) replaceText(view, shown.text);
+  }, [shown.revision]);
   return <div ref={place} class="editor" />;
+}
+
+function replaceText(view: EditorView, text: string): void {
+  if (view.state.doc.toString() === text) return;
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
 }

@@ -102,8 +102,8 @@ function WhatIf() {
   const { param, set } = useGoing();
   const edit = param('edit');
   const original = useAnswer<ObjectView>(edit === undefined ? undefined : urlOf('object', { object: edit, at }), false);
-  const [text, setText] = useState(param('yaml') ?? '');
-  const [asked, setAsked] = useState(text);
+  const [shown, setShown] = useState({ text: param('yaml') ?? '', revision: 0 });
+  const [asked, setAsked] = useState(shown.text);
   const [deletions, setDeletions] = useState<readonly string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const started = useRef(param('yaml') !== undefined);
@@ -111,10 +111,11 @@ function WhatIf() {
   useEffect(() => {
     if (before === undefined || started.current) return;
     started.current = true;
-    setText(before);
+    show(before);
   }, [before]);
+  /** In place of the editor's text, which then is asked about like what is typed. */
+  const show = (text: string): void => setShown(({ revision }) => ({ text, revision: revision + 1 }));
   const typed = (next: string): void => {
-    setText(next);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       setAsked(next);
@@ -131,7 +132,7 @@ function WhatIf() {
       <div class="what-if">
         <section>
           {original.fault !== undefined && <p class="note danger">{original.fault}</p>}
-          <YamlEditor label="Objects as YAML" value={text} hint="kind: VirtualService …" onChange={typed} />
+          <YamlEditor label="Objects as YAML" shown={shown} hint="kind: VirtualService …" onChange={typed} />
           {edit !== undefined && (
             <p class="bar">
               <label>
@@ -143,7 +144,7 @@ function WhatIf() {
                 delete {edit} instead
               </label>
               {isEdited && (
-                <button type="button" onClick={() => typed(before ?? '')}>
+                <button type="button" onClick={() => show(before ?? '')}>
                   Back to the original
                 </button>
               )}
