@@ -49,8 +49,8 @@ export function churn(services: number, count: number): readonly Unrecorded[] {
 }
 
 /**
- * Changes as a rolling cluster makes them, without end: mostly endpoints, sometimes pods, now and then configuration. A version of an object always
- * differs from the one before it.
+ * An endless sequence of changes as a rolling cluster makes them: mostly endpoints, some pods, a little configuration.
+ * Each version of an object differs from the one before it.
  */
 export function* changes(services: number): Generator<Unrecorded, never> {
   const versions = new Map<string, number>();

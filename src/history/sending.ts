@@ -1,6 +1,6 @@
-// What a proxy sends with, and what guards its workload: the two halves of its holdings, each a tracked query of its
-// own. What workloads send with mostly follows from their namespace: sidecars of a namespace share one value, and the
-// graph of a mesh costs what differs.
+// The two halves of a proxy's holdings, each a tracked query of its own: outbound (what it sends with) and inbound
+// (what guards its workload). The outbound half mostly follows from the namespace: its sidecars share one value, and
+// the graph of a mesh costs what differs.
 //
 // Invariant: whatever a route or listener of the sending half leads to is in that half, if the proxy has it at all.
 

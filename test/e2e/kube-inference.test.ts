@@ -169,7 +169,7 @@ describe.runIf(runs)('an InferencePool of a cluster', () => {
     });
   });
 
-  it('is told of the Gateway and of the picker in its status, written once', async () => {
+  it('gets a status that names the Gateway and the picker, written once', async () => {
     await until('both conditions', async () => /"Accepted".*"ResolvedRefs"/.test(await said(POOLS)));
     const { status, metadata } = (await admin.get(POOLS)) as Readonly<Record<string, JsonObject>>;
     expect(status?.parents).toMatchObject([

@@ -1,8 +1,8 @@
 // A YAML editor (CodeMirror 6). It lives in a shadow root: there CodeMirror adds its styles as constructed style
 // sheets, which a strict content security policy allows, and not as <style> elements, which it forbids.
 //
-// The text belongs to the editor: what is typed is told and never written back. Two keys within one rendering would
-// otherwise replace each other for ever.
+// The text belongs to the editor: it reports what is typed, and the page never writes that back. Otherwise two keys
+// within one rendering would replace each other for ever.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';

@@ -107,14 +107,14 @@ function WhatIf() {
   const [deletions, setDeletions] = useState<readonly string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const started = useRef(param('yaml') !== undefined);
+  /** In place of the editor's text, which then is asked about like what is typed. */
+  const show = (text: string): void => setShown(({ revision }) => ({ text, revision: revision + 1 }));
   const before = original.data?.yaml;
   useEffect(() => {
     if (before === undefined || started.current) return;
     started.current = true;
     show(before);
   }, [before]);
-  /** In place of the editor's text, which then is asked about like what is typed. */
-  const show = (text: string): void => setShown(({ revision }) => ({ text, revision: revision + 1 }));
   const typed = (next: string): void => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {

@@ -8,6 +8,7 @@
 // every message takes the ordinary way.
 
 import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { FRAME_HEADER_BYTES } from './shared-write.ts';
 
 /** The parts of grpc-js's server call that are used (server-interceptors.js, BaseServerInterceptingCall). */
 interface Reading {
@@ -19,8 +20,6 @@ interface Reading {
 
 /** StreamDecoder's ReadState: the next byte begins a message. */
 const BETWEEN_MESSAGES = 0;
-/** Compressed flag, and the length of the message (gRPC over HTTP/2, "Length-Prefixed-Message"). */
-const PREFIX_BYTES = 5;
 
 /**
  * `receive` gets what the call's `data` listener would get. Call it when that listener is attached. `bytesMax`: of one
@@ -42,8 +41,8 @@ export function readDirectly(
       // The receiver may pause the call at any message.
       if (!isFlowing()) return ordinary.call(reading, chunk.subarray(at));
       if (reading.checkCancelled()) return undefined;
-      const end = at + PREFIX_BYTES + chunk.readUInt32BE(at + 1);
-      receive(chunk.subarray(at + PREFIX_BYTES, end));
+      const end = at + FRAME_HEADER_BYTES + chunk.readUInt32BE(at + 1);
+      receive(chunk.subarray(at + FRAME_HEADER_BYTES, end));
       at = end;
     }
     return undefined;
@@ -63,10 +62,10 @@ function isReading(reading: Partial<Reading> | undefined): reading is Reading {
 /** Uncompressed messages of at most `bytesMax` bytes, the last of which ends with the chunk. */
 function isWholeMessages(chunk: Buffer, bytesMax: number): boolean {
   let at = 0;
-  while (at + PREFIX_BYTES <= chunk.length) {
+  while (at + FRAME_HEADER_BYTES <= chunk.length) {
     const length = chunk.readUInt32BE(at + 1);
     if (chunk[at] !== 0 || length > bytesMax) return false;
-    at += PREFIX_BYTES + length;
+    at += FRAME_HEADER_BYTES + length;
   }
   return at === chunk.length;
 }

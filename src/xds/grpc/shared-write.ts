@@ -35,7 +35,8 @@ class Pieces {
   }
 }
 
-const FRAME_HEADER_BYTES = 5;
+/** Compressed flag, and the length of the message (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+export const FRAME_HEADER_BYTES = 5;
 /** Up to this many bytes one copy costs less than three buffers in one write. Such a buffer comes from Node's pool. */
 const COPIED_BYTES_MAX = 4_000;
 
@@ -92,7 +93,7 @@ function headerOf(length: number): Buffer {
   return header;
 }
 
-/** Compressed flag 0, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+/** Not compressed. */
 function writeHeader(target: Buffer, length: number): void {
   target[0] = 0;
   target.writeUInt32BE(length, 1);

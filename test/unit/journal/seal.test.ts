@@ -1,5 +1,5 @@
-// Sealing: what is private never lies in the clear, equal stays equal, and a key that is wrong or lost is told apart
-// from damage.
+// Sealing: no private value is stored in the clear, equal values stay equal, and a wrong or lost key is another error
+// than damage.
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

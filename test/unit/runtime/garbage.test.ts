@@ -1,5 +1,5 @@
-// V8 is told how far the heap may grow, unless somebody has said otherwise; and it obeys, which is seen in a process of
-// its own.
+// The limit of the heap's growth that V8 gets, unless the operator has set one; a process of its own shows that V8
+// obeys.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

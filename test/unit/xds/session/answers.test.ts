@@ -106,7 +106,7 @@ describe('a refusal', () => {
   const fresh = (): Session =>
     run(openSession('sotw', 's'), sotw(RDS, ['a', 'b']), evaluated(1, { [RDS]: 'a=1 b=1' }), SENT)[0];
 
-  test('is told with the sorted names of its response, its message cut at the limit', () => {
+  test('is reported with the sorted names of its response, its message cut at the limit', () => {
     const opened = fresh();
     const long = 'x'.repeat(NACK_MESSAGE_MAX + 1);
     const told = (message: string): unknown => run(opened, sotw(RDS, ['a', 'b'], 's/1', message))[1][0];

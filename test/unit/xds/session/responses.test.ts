@@ -262,7 +262,7 @@ describe('a refusal of one of several responses', () => {
     expect(shown(view(left, { [RDS]: versions('a=1') }, 1)[1])).toEqual(['RDS a']);
   });
 
-  test('is told with removed names in their order, too', () => {
+  test('is reported with removed names in their order, too', () => {
     const [client] = view(run(openSession('delta', 's'), delta(RDS, ['a', 'b']))[0], { [RDS]: versions('b=1') }, 1);
     expect(run(client, delta(RDS, [], { nonce: 's/1', error: 'no' }))[1][0]).toMatchObject({ sent: ['a', 'b'] });
   });
