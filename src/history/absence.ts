@@ -15,7 +15,7 @@ import type { History } from './history.ts';
 import { lastChangeOf } from './last-change.ts';
 import { nearestNames } from './nearest.ts';
 import type { Subject } from './subject.ts';
-import { without, withVersion } from './what-if.ts';
+import { objectOfRecord, without, withVersion } from './what-if.ts';
 
 /** Objects of which something is tried. */
 export const REASONS_TRIED_MAX = 400;
@@ -36,7 +36,7 @@ export async function explainAbsence(
   const reasons: AbsenceReason[] = [];
   for (const { why, record, next } of attempts(state, proxy, subject)) {
     if (next === undefined || !present(next)) continue;
-    reasons.push({ why, lastChange: await lastChangeOf(history, state, objectOf(record)), proven: true });
+    reasons.push({ why, lastChange: await lastChangeOf(history, state, objectOfRecord(record)), proven: true });
   }
   reasons.push(...(await refusals(history, state, subject)));
   reasons.push(...(await detachments(history, state, subject)));
@@ -86,7 +86,7 @@ function attemptOf(
   proxy: ProxyRecord,
   { host, subset }: Subject,
 ): Attempt | undefined {
-  const name = objectOf(record);
+  const name = objectOfRecord(record);
   const { accepted, raw } = record;
   if (accepted === undefined || raw === undefined) return undefined;
   if (accepted.kind === 'Sidecar')
@@ -119,7 +119,7 @@ function withSubset(state: State, record: ObjectRecord, raw: JsonObject, subset:
   const names = subsets.flatMap(one => (isObject(one) ? [String(one.name)] : []));
   const has = names.length === 0 ? 'none' : names.join(', ');
   const spec = { ...raw.spec, subsets: [...subsets, { name: subset, labels: { version: subset } }] };
-  const why = `${objectOf(record)} has no subset ${subset}; it has ${has}`;
+  const why = `${objectOfRecord(record)} has no subset ${subset}; it has ${has}`;
   return { why, record, next: withVersion(state, record, { ...raw, spec }) };
 }
 
@@ -168,7 +168,7 @@ async function refusals(history: History, state: State, { host }: Subject): Prom
     if (!mentions(refused.raw, host, String(metadata.namespace ?? 'default'))) continue;
     const kept = record.accepted === undefined ? 'nothing of it is in force' : 'the version before it stays in force';
     const problems = refused.problems.map(showProblem).join('; ');
-    const name = objectOf(record);
+    const name = objectOfRecord(record);
     const why = `${name} was refused by event ${refused.at}, ${kept}: ${problems}`;
     found.push({ why, lastChange: await lastChangeOf(history, state, name), proven: false });
   }
@@ -202,10 +202,4 @@ function unknownName(state: State, { what, host }: Subject): AbsenceReason {
     why: `no Service, ServiceEntry, VirtualService or route of the Gateway API in force makes ${what}${hint}`,
     proven: false,
   };
-}
-
-function objectOf({ kind, accepted, refused }: ObjectRecord): string {
-  if (accepted !== undefined) return `${kind}/${accepted.namespace}/${accepted.name}`;
-  const metadata = isObject(refused?.raw.metadata) ? refused.raw.metadata : {};
-  return `${kind}/${String(metadata.namespace ?? '')}/${String(metadata.name ?? '')}`;
 }
