@@ -47,9 +47,9 @@ export function friendlyName({ kind, ...named }: Subject): string {
 
 const DOCUMENTATION = 'https://istio.io/v1.30/docs/reference/config/analysis';
 
-/** Istio's page about a code; ours have none. */
-export function documentationOf(code: string): string | undefined {
-  return code.startsWith('IST') ? `${DOCUMENTATION}/${code.toLowerCase()}/?ref=istioctl-analyze` : undefined;
+/** Istio's page about a code; ours have none. `from`: who refers to it, for Istio's statistics. */
+export function documentationOf(code: string, from = '?ref=istioctl-analyze'): string | undefined {
+  return code.startsWith('IST') ? `${DOCUMENTATION}/${code.toLowerCase()}/${from}` : undefined;
 }
 
 export function isAtLeast(level: Level, least: Level): boolean {

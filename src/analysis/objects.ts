@@ -137,10 +137,17 @@ export function analyzedObjects(
   context: AnalysisContext,
   defaultNamespace = 'default',
 ): AnalyzedObjects {
+  const items = objects.map(received => itemOf(received, defaultNamespace));
+  return snapshotOf(
+    items.filter(item => item !== undefined),
+    context,
+  );
+}
+
+/** Of objects that have been decoded. */
+export function snapshotOf(objects: readonly Item[], context: AnalysisContext): AnalyzedObjects {
   const byKind = new Map<AnalysisKind, Item[]>();
-  for (const received of objects) {
-    const item = itemOf(received, defaultNamespace);
-    if (item === undefined) continue;
+  for (const item of objects) {
     const items = byKind.get(item.kind);
     if (items === undefined) byKind.set(item.kind, [item]);
     else items.push(item);
@@ -164,7 +171,8 @@ function keyOf(kind: AnalysisKind, { namespace, name }: Named): string {
   return `${kind}|${namespace}|${name}`;
 }
 
-function itemOf({ object, ...from }: Received, defaultNamespace: string): Item | undefined {
+/** Undefined: no analyzer reads the object, or its spec cannot be decoded. */
+export function itemOf({ object, ...from }: Received, defaultNamespace: string): Item | undefined {
   const kind = analysisKindOf(object);
   const metadata = object.metadata;
   if (kind === undefined || !isObject(metadata) || typeof metadata.name !== 'string') return undefined;

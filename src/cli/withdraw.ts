@@ -36,8 +36,9 @@ export function withdrawCommand(): Command {
     .addHelpText(
       'after',
       `
-That is the condition Reconciled in the statuses of Istio's objects (PILOT_ENABLE_STATUS). Everything else that Periplus writes has istiod's
-names, forms and field managers: roots, CA bundles of webhooks, managed Gateways, statuses of the Gateway API. istiod keeps writing it.
+That is what it writes into statuses of Istio's objects: the condition Reconciled (PILOT_ENABLE_STATUS) and messages of analysis
+(PILOT_ENABLE_ANALYSIS). Everything else that Periplus writes has istiod's names, forms and field managers: roots, CA bundles of
+webhooks, managed Gateways, statuses of the Gateway API. istiod keeps writing it.
 Stop Periplus first, or it writes them again. Exit code 1: something could not be taken back.
 
 Example:

@@ -34,6 +34,7 @@ import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import { LedAdapter } from './led-adapters.ts';
 import { type Log, scoped } from './log.ts';
+import { openAnalysis } from './open-analysis.ts';
 import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openInjectorFiles } from './open-injector-files.ts';
@@ -119,7 +120,8 @@ async function start(
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
-  const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.newAdapters()];
+  const analysis = (): readonly Adapter[] => openAnalysis(options, clock, scoped(log, 'config'));
+  const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.newAdapters(), ...analysis()];
   let leads = options.replica === undefined;
   const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry, () => leads);
   const own = [...(prepared?.adapters ?? []), machines];

@@ -24,6 +24,7 @@ export interface Resource {
  * Kinds of periplus.internal: made by adapters of ours.
  */
 const NOT_WATCHED: readonly KindName[] = [
+  'AnalysisReport',
   'ConfigDistribution',
   'CustomResourceDefinition',
   'Endpoints',

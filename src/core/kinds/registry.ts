@@ -54,6 +54,7 @@ import { secret } from './kubernetes/secret.ts';
 import { service } from './kubernetes/service.ts';
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './kubernetes/webhook-configuration.ts';
 import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
+import { analysisReport } from './periplus/analysis-report.ts';
 import { configDistribution } from './periplus/config-distribution.ts';
 import { secretAccess, spiffeBundle, tokenIssuer, trustAnchors, workloadCertificate } from './periplus/identity.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
@@ -114,6 +115,7 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   ServiceImport: serviceImport,
   StatefulSet: statefulSet,
   ValidatingWebhookConfiguration: validatingWebhookConfiguration,
+  AnalysisReport: analysisReport,
   ConfigDistribution: configDistribution,
   JwksDocument: jwksDocument,
   Leadership: leadership,

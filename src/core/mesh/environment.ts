@@ -97,11 +97,9 @@ export const UNSUPPORTED: Readonly<Record<string, Why>> = {
   MCS_API_GROUP: unless('multicluster.x-k8s.io', 'multicluster.x-k8s.io is read always'),
   MCS_API_VERSION: unless('v1alpha1', 'v1alpha1 is read always'),
   PILOT_ALLOW_ANY_DYNAMIC_DNS_MAX_HOSTS: ifGiven(OF_1_31),
-  PILOT_ANALYSIS_INTERVAL: ifGiven('messages of analysis are not written'),
   PILOT_AUTO_SEND_UNHEALTHY_ENDPOINTS: ifGiven(OF_1_31),
   PILOT_ENABLE_AGENTGATEWAY: ifOn('agentgateway is not served'),
   PILOT_ENABLE_AMBIENT: ifOn('ambient proxies are not served'),
-  PILOT_ENABLE_ANALYSIS: ifOn('messages of analysis are not written: periplus analyze has them'),
   PILOT_ENABLE_STRICT_GATEWAY_MERGING: ifGiven(OF_1_31),
   PILOT_ENABLE_XDS_IDENTITY_CHECK: value =>
     goBoolean(value) === false ? 'a proxy that claims another identity than it proves is refused always' : undefined,

@@ -52,6 +52,8 @@ export const featureDefaults = {
   /** Ours: whose private keys a proxy may read over SDS (core/select/secret/secret-access.ts). */
   PERIPLUS_SECRET_ACCESS: 'namespace',
   PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
+  /** Between two analyses for PILOT_ENABLE_ANALYSIS, at least. */
+  PILOT_ANALYSIS_INTERVAL: 10_000,
   PILOT_CA_CERT_CONFIGMAP: 'istio-ca-root-cert',
   PILOT_CRL_CONFIGMAP: 'istio-ca-crl',
   PILOT_DISABLE_MX_ALPN: false,
@@ -63,6 +65,8 @@ export const featureDefaults = {
   PILOT_ENABLE_ALPHA_GATEWAY_API: false,
   PILOT_ENABLE_AMBIENT: false,
   PILOT_ENABLE_AMBIENT_WAYPOINTS: true,
+  /** Statuses of Istio's objects have the messages of analyzers (core/wishes/analysis-messages.ts). */
+  PILOT_ENABLE_ANALYSIS: false,
   PILOT_ENABLE_CA_CRL: true,
   PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: true,
   PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES: false,

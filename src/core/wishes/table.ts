@@ -9,6 +9,7 @@ import type { Settings } from '../mesh/settings.ts';
 import type { KindName } from '../model/kind.ts';
 import type { ProxyReader, Query } from '../query/reader.ts';
 import { routeKinds } from '../translate/gateway-api/route-kinds.ts';
+import { analysisMessages, analysisObserves } from './analysis-messages.ts';
 import { distributionObserves, distributionWishes } from './distribution.ts';
 import { lockName } from './elections.ts';
 import { entryAddresses } from './entry-addresses.ts';
@@ -76,6 +77,7 @@ export const wishFeatures: readonly WishFeature[] = [
   withFeature('ENABLE_MCS_AUTO_EXPORT', serviceExports, 'ServiceExport'),
   { query: registrations, observes: [{ kind: 'WorkloadEntry', parts: ['spec', 'status'] }] },
   { query: distributionWishes, observes: distributionObserves },
+  { query: analysisMessages, observes: analysisObserves },
 ];
 
 /** Nothing is kept of the kind while the feature is off. */

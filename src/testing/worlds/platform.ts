@@ -157,6 +157,18 @@ const configDistribution: Shape = object(
   }),
 );
 
+const analysisReport: Shape = object(
+  'periplus.internal/v1',
+  'AnalysisReport',
+  all({
+    spec: all({
+      kind: fc.constant('VirtualService') as Arbitrary<Json>,
+      name: name as Arbitrary<Json>,
+      messages: fc.constantFrom<Json>([], [{ code: 'IST0101', level: 'ERROR', documentationUrl: '' }]),
+    }),
+  }),
+);
+
 const registration: Shape = object(
   'periplus.internal/v1',
   'WorkloadRegistration',
@@ -196,6 +208,7 @@ const remoteGateway: Shape = object(
 );
 
 export const platformObject: Shape = fc.oneof(
+  { weight: 1, arbitrary: analysisReport },
   { weight: 1, arbitrary: configDistribution },
   { weight: 1, arbitrary: leadership },
   { weight: 1, arbitrary: webhookProof },

@@ -62,6 +62,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceImport'],
   ['periplus.internal/v1', 'ResolvedName'],
   ['periplus.internal/v1', 'JwksDocument'],
+  ['periplus.internal/v1', 'AnalysisReport'],
   ['periplus.internal/v1', 'ConfigDistribution'],
   ['periplus.internal/v1', 'Leadership'],
   ['periplus.internal/v1', 'WebhookProof'],
