@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { ANALYSIS_MANAGER } from '../../../../src/core/wishes/analysis-messages.ts';
 import { DISTRIBUTION_MANAGER } from '../../../../src/core/wishes/distribution.ts';
 import { withdrawalOf } from '../../../../src/core/wishes/withdrawal.ts';
 
@@ -38,4 +39,21 @@ test('withdrawal: an object that Periplus did not write stays as it is, also if 
   expect(withdrawalOf(withStatus([ours], 'another'))).toBeUndefined();
   expect(withdrawalOf(withStatus([theirs], DISTRIBUTION_MANAGER))).toBeUndefined();
   expect(withdrawalOf({ metadata: { name: 'r' } })).toBeUndefined();
+});
+
+test('withdrawal: messages of analysis go, unless another manager owns them by now', () => {
+  const owns = (manager: string): JsonObject => {
+    const fieldsV1 = { 'f:status': { 'f:observedGeneration': {}, 'f:validationMessages': {} } };
+    return { manager, operation: 'Update', subresource: 'status', fieldsV1 };
+  };
+  const object = (managedFields: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
+    metadata: { name: 'r', resourceVersion: '7', managedFields },
+    status: { observedGeneration: 2, validationMessages: [{ level: 'ERROR' }], ...more },
+  });
+  expect(withdrawalOf(object([owns(ANALYSIS_MANAGER)]))).toMatchObject({ status: null });
+  expect(withdrawalOf(object([owns('pilot-discovery')]))).toBeUndefined();
+  const kept = { conditions: [theirs] };
+  expect(withdrawalOf(object([owns(ANALYSIS_MANAGER)], kept))).toMatchObject({
+    status: { validationMessages: null, observedGeneration: null },
+  });
 });
