@@ -1,9 +1,10 @@
 // From `append` to the commit (group commit): batches get seq and time; those that queue while a group is being
 // committed become the next group; callers wait when too much is queued.
 //
-// Invariant: seqs are given in the order of the calls, when a batch is queued, and follow the committed head without a
-// gap; times never go back. So if a group cannot be written, everything queued or waiting behind it is rejected with
-// it, and the next seq is the head's plus one again.
+// Invariants: a batch is never divided. Seqs are given in the order of the calls, when a batch is queued, and follow
+// the committed head without a gap; times never go back. So if a group cannot be written, everything queued or waiting
+// behind it is rejected with it, and the next seq is the head's plus one again. One group is committed at a time. After
+// its commit `#committed` is called for its batches, then their promises resolve, both in the order of the seqs.
 
 import type { Event } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
@@ -38,7 +39,7 @@ export class AppendQueue {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #keyCheck: () => string | undefined;
-  /** Called after each commit, before the promises of its batches resolve. */
+  /** Called after each commit, before the promises of its batches resolve. Its errors do not stop the queue. */
   readonly #committed: (events: readonly Appended[]) => void;
   #queue: Queued[] = [];
   #queuedEvents = 0;
@@ -104,7 +105,7 @@ export class AppendQueue {
     return this.#lastTime;
   }
 
-  /** A batch above the limits is admitted when it is alone; otherwise it could never be written. */
+  /** An empty queue has room for any batch, so that one above the limits is written too. */
   #hasRoom({ batch, chars }: Entry): boolean {
     if (this.#queuedEvents === 0) return true;
     return this.#queuedEvents + batch.length <= QUEUE_EVENTS_MAX && this.#queuedChars + chars <= QUEUE_CHARS_MAX;
@@ -139,8 +140,19 @@ export class AppendQueue {
     }
     this.#release(group);
     this.#admitWaiting();
-    for (const queued of group) this.#committed(queued.events);
+    for (const queued of group) this.#announce(queued.events);
     for (const queued of group) queued.resolve(queued.events);
+  }
+
+  /** The batch is committed, so an error of the callback belongs to no caller: the process reports it as uncaught. */
+  #announce(events: readonly Appended[]): void {
+    try {
+      this.#committed(events);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 
   #rejectAll(group: readonly Queued[], fault: unknown): void {

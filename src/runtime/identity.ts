@@ -1,5 +1,6 @@
 // Identity in the process: the authority, the ways to prove who one is, the signing service and the secure port, put
-// together and started. What each of them decides is decided in src/identity.
+// together and started. What each of them decides is decided in src/identity: who has proven an identity in
+// authenticate/ways.ts, who gets which certificate in csr-service.ts.
 //
 // Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses
 // every handshake.
@@ -11,15 +12,10 @@ import type { Metrics } from '../admin/metrics.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Peer } from '../core/model/caller.ts';
 import type { State } from '../core/state.ts';
-import { accountsOf, podsOf } from '../identity/accounts.ts';
+import { podsOf } from '../identity/accounts.ts';
 import { whyNotAdmitted } from '../identity/admission.ts';
 import { type Authentication, type Authenticator, authenticate } from '../identity/authenticate/authenticator.ts';
-import { clientCertificate } from '../identity/authenticate/client-certificate.ts';
-import { forwarded } from '../identity/authenticate/forwarded.ts';
-import type { KeySet } from '../identity/authenticate/jwt.ts';
-import { jwtRuleOf, oidc } from '../identity/authenticate/oidc.ts';
-import { tokenKeys } from '../identity/authenticate/token-keys.ts';
-import { tokenReview } from '../identity/authenticate/token-review.ts';
+import { isAskedForProof, waysOf } from '../identity/authenticate/ways.ts';
 import { type Authority, type Issued, SigningError } from '../identity/authority.ts';
 import { type OpenedAuthority, openAuthority } from '../identity/authority-source.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
@@ -27,13 +23,13 @@ import { type CertificateRequest, CSR_METHOD, CsrService } from '../identity/csr
 import { decodeCertificateRequest, encodeCertificateResponse } from '../identity/csr-wire.ts';
 import { debugViewer, httpPeer } from '../identity/debug-viewer.ts';
 import { whyNotImpersonated } from '../identity/impersonation.ts';
-import { issuerKeys } from '../identity/issuer-keys.ts';
 import type { CsrTime } from '../identity/kubernetes-csr.ts';
 import { Registration, type SignerRoots } from '../identity/registration.ts';
 import { registrationRoots, servingSigner, signerRootsOf } from '../identity/registration-source.ts';
 import { rootInFiles } from '../identity/root-in-files.ts';
 import { PLUGGED_SECRET_NAME, ROOT_SECRET_NAME, rootInSecret, secretTexts } from '../identity/root-in-secret.ts';
 import { Rotation } from '../identity/rotation.ts';
+import { meshTrustDomain } from '../identity/trust-domain.ts';
 import type { UnaryMethod } from '../xds/grpc/server.ts';
 import type { Entrance } from '../xds/serve/hub.ts';
 import type { Clock } from './clock.ts';
@@ -117,8 +113,7 @@ export class Identity {
    * key is never sent on it.
    */
   async entranceOf(peer: Peer): Promise<Entrance> {
-    const { xdsAuth, xdsAuthPlaintext } = this.#parts.options.settings;
-    if (!xdsAuth || (!peer.secure && !xdsAuthPlaintext)) return { caller: undefined };
+    if (!isAskedForProof(this.#parts.options.settings, peer)) return { caller: undefined };
     const who = await this.#authenticate(peer);
     if (who.kind === 'proven') return { caller: who.caller, inTheClear: !peer.secure };
     this.#parts.log(
@@ -270,8 +265,7 @@ export class Identity {
     const pods = podsOf(state);
     return new CsrService({
       authenticate: async peer => {
-        const { xdsAuth, xdsAuthPlaintext } = options.settings;
-        if (xdsAuth && (peer.secure || xdsAuthPlaintext)) return this.#authenticate(peer);
+        if (isAskedForProof(options.settings, peer)) return this.#authenticate(peer);
         return { kind: 'refused', reasons: ['callers are not authenticated on this port'] };
       },
       whyNotImpersonated: (caller, requested) =>
@@ -313,37 +307,12 @@ export class Identity {
   }
 
   #trustDomain(): string {
-    return trustDomainIn(this.#parts.state());
+    return meshTrustDomain(this.#parts.state());
   }
 }
 
-function trustDomainIn(state: State): string {
-  const domain = state.mesh.effective.trustDomain;
-  return typeof domain === 'string' && domain !== '' ? domain : 'cluster.local';
-}
-
-function authenticatorsOf({ options, state, clock, call, callOf: remote }: IdentityParts): readonly Authenticator[] {
+function authenticatorsOf({ options, state, clock, call, callOf }: IdentityParts): readonly Authenticator[] {
   const { settings, tokenCheck } = options;
-  const trustDomain = (): string => trustDomainIn(state());
-  const { clusterId: own, clusterAliases: aliases } = state().settings;
-  const clusters = { own, aliases };
-  const { audiences } = settings;
-  const now = (): number => clock.now();
-  const keysOf = (name: string): KeySet | undefined => issuerKeys(state(), name);
-  const found: Authenticator[] = [clientCertificate];
-  if (settings.jwtRule !== '') {
-    const rule = jwtRuleOf(settings.jwtRule);
-    found.push(oidc({ rule, keys: () => keysOf(OIDC_ISSUER), trustDomain, now }));
-  }
-  if (tokenCheck === 'keys' || options.tokenKeys !== undefined) {
-    found.push(tokenKeys({ clusters, keysOf, audiences, accounts: accountsOf(state), trustDomain, now }));
-  } else if (call !== undefined) {
-    const callOf = (cluster: string): ClusterCall | undefined => (cluster === own ? call : remote(cluster));
-    found.push(tokenReview({ clusters, callOf, audiences, trustDomain }));
-  }
-  if (settings.trustedGatewayCidrs.length > 0) found.push(forwarded(settings.trustedGatewayCidrs));
-  return found;
+  const tokensByKeys = tokenCheck === 'keys' || options.tokenKeys !== undefined;
+  return waysOf({ settings, tokensByKeys, state, now: () => clock.now(), call, callOf });
 }
-
-/** The name under which the keys of JWT_RULE are kept. */
-export const OIDC_ISSUER = 'oidc';

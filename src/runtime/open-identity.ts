@@ -10,6 +10,7 @@ import { featureOf } from '../core/mesh/features.ts';
 import { AUTHORITY_NAME, REGISTRATION_NAME, SERVING_NAME } from '../core/select/proxy/proxy-capabilities.ts';
 import type { State } from '../core/state.ts';
 import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
+import { OIDC_ISSUER } from '../identity/authenticate/ways.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import { servingSigner } from '../identity/registration-source.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
@@ -25,7 +26,7 @@ import {
 import type { Engine } from '../xds/engine/engine.ts';
 import type { XdsServer, XdsServerOptions } from '../xds/grpc/server.ts';
 import type { Clock } from './clock.ts';
-import { Identity, type IdentityParts, OIDC_ISSUER } from './identity.ts';
+import { Identity, type IdentityParts } from './identity.ts';
 import { measureAuthority } from './identity-metrics.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Log } from './log.ts';

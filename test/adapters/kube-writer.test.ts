@@ -109,6 +109,28 @@ describe('the writer', () => {
     expect(made.copies(['a', 'b'])).toEqual(['a=one', 'b=one']);
   });
 
+  it('has one write of a target under way, also when its wish goes and comes back meanwhile', async () => {
+    const made = rig();
+    const { server, time } = made;
+    let underWay = 0;
+    let most = 0;
+    const write = server.write.bind(server);
+    server.write = async (request, limits) => {
+      if (!request.path.includes('/a/')) return write(request, limits);
+      most = Math.max(most, ++underWay);
+      await new Promise<void>(resolve => void time.after(5_000, resolve));
+      underWay--;
+      return write(request, limits);
+    };
+    start(made);
+    expect(await time.until(() => underWay > 0, MINUTE)).toBe(true);
+    server.remove(original('one'));
+    await time.pass(1_000);
+    server.set(original('two'));
+    expect(await time.until(() => made.copies(['a', 'b']).join() === 'a=two,b=two', MINUTE)).toBe(true);
+    expect(most).toBe(1);
+  });
+
   it('rests when another writer undoes its writes again and again', async () => {
     const made = rig();
     const one = start(made);

@@ -108,20 +108,23 @@ export class Restoring {
     for (const version of restoredObjects(source, fact)) {
       const pending = this.#add(version);
       if (pending === undefined) continue;
-      const record = this.#judged(pending);
+      const record = this.#judge(pending);
       const isWritten = typeof writtenAt === 'number' && record?.accepted !== undefined;
       pending.record = isWritten ? { ...record, writtenAt } : record;
     }
   }
 
-  /** The state after all events. Throws only if an assertion fails that `fold` would have attributed to an event. */
+  /**
+   * The state after all events. Throws if an assertion fails while an object is judged: fold one by one to find the
+   * event.
+   */
   finish(): State {
     const deleted: string[] = [];
     const put: [string, ObjectRecord][] = [];
     const keys = new Map<KindName, Set<string>>();
     for (const pending of this.#all().sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1))) {
       const { recordKey: key } = pending;
-      const now = this.#judged(pending);
+      const now = this.#judge(pending);
       const before = this.#state.records.get(key);
       if (now === before) continue;
       if (now === undefined) deleted.push(key);
@@ -145,9 +148,9 @@ export class Restoring {
 
   #postpone(definition: KindDefinition, name: string, version: Version): PendingObject {
     const pending = this.#pendingFor(definition, version.source, name);
-    if (pending.versions.length >= PENDING_VERSIONS_MAX) this.#judged(pending);
+    if (pending.versions.length >= PENDING_VERSIONS_MAX) this.#judge(pending);
     if (this.#pendingVersions >= Math.max(PENDING_MAX, this.#objects() * PENDING_PER_OBJECT_MAX)) {
-      for (const other of this.#all()) this.#judged(other);
+      for (const other of this.#all()) this.#judge(other);
     }
     pending.versions.push(version);
     this.#pendingVersions++;
@@ -165,7 +168,7 @@ export class Restoring {
   }
 
   /** Judges the pending versions and returns the record after them. */
-  #judged(pending: PendingObject): ObjectRecord | undefined {
+  #judge(pending: PendingObject): ObjectRecord | undefined {
     const { definition, versions } = pending;
     // Read as late as possible: `finish` reads most records in table order, which is several times faster.
     if (pending.record === null) pending.record = this.#state.records.get(pending.recordKey);

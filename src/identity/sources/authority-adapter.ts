@@ -16,6 +16,7 @@ import type { State } from '../../core/state.ts';
 import type { Authority } from '../authority.ts';
 import type { SigningBundle } from '../bundle.ts';
 import { IDENTITY_SOURCE } from '../csr-service.ts';
+import { meshTrustDomain } from '../trust-domain.ts';
 import { generateKeys, privateKeyPem, publicKeyDer } from '../x509/keys.ts';
 import { spiffeId } from '../x509/names.ts';
 import { WorkloadKeys } from './workload-keys.ts';
@@ -179,7 +180,7 @@ export class AuthorityAdapter implements Adapter {
     const { now, after, audit, log } = this.#options;
     if (!this.#wanted.has(account)) return;
     const [namespace = '', name = ''] = account.split('/');
-    const identity = spiffeId(trustDomainOf(this.#state), namespace, name);
+    const identity = spiffeId(meshTrustDomain(this.#state), namespace, name);
     try {
       const { privateKey } = await generateKeys({ ec: 'P-256' });
       const issued = await authority.certify(publicKeyDer(privateKey), [identity]);
@@ -228,9 +229,4 @@ export class AuthorityAdapter implements Adapter {
       });
     return this.#saying;
   }
-}
-
-function trustDomainOf(state: State | undefined): string {
-  const domain = state?.mesh.effective.trustDomain;
-  return domain === undefined || domain === '' ? 'cluster.local' : domain;
 }

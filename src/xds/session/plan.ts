@@ -1,13 +1,16 @@
 // The content of a response of one type, from the generated set (`set`) and the client's resources (`clientVersions`).
-// Without a difference and without a request that is due there is no response.
-//
-// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with the changed
-// resources. Delta: what changed, and what disappeared.
-//
+// Without a difference and without a request that is due there is no response; nor is there an empty one, but to tell
+// absence (TypeRules.absence). `planResponse` advances the watch in any case: what was due is done, also without one.
+// State of the world: wildcard types (as CDS and LDS) are sent whole, the others (as EDS and RDS) with the changed,
+// requested and NACKed resources. Delta: those of every type, and what disappeared.
 // Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held back
 // until the client has answered CDS, and LDS and RDS are synced to a state without the cluster and accepted. Invariant:
 // a cluster whose removal is held back stays in `clientVersions`, so if it comes back unchanged it is sent again only
 // where it was NACKed or is asked for; it is not in the receipt's digest, which covers what generation gives.
+// Warming. A cluster that Envoy takes as new waits for EDS, even if the endpoints are there. `newToClient` names those
+// of a response: their endpoints are due again (`warmingAfter`, `dueOf`), and routes may wait for them (step.ts).
+// Identity: identical arguments give identical lists (name-sets.ts; only `sortedUnion` of several lists makes a new
+// one), by which streams share bodies (serve/shared-bodies.ts).
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
@@ -21,12 +24,12 @@ export interface PlannedResponse {
    * Names in the response that count as new to the client: changed ones; in delta also requested and NACKed ones; all
    * if everything is due.
    */
-  readonly changed: readonly string[];
+  readonly newToClient: readonly string[];
 }
 
 /** The response contains a resource that the client did not have. */
-export function addsNames(made: PlannedResponse, clientBefore: Versions): boolean {
-  return made.changed.some(name => !clientBefore.has(name));
+export function addsNames(planned: PlannedResponse, clientBefore: Versions): boolean {
+  return planned.newToClient.some(name => !clientBefore.has(name));
 }
 
 /** No response is due: `planResponse` would only advance `syncedToSeq`. */
@@ -58,12 +61,12 @@ export function planResponse(
     due: nothingDue,
     syncedToSeq: stateSeq,
   };
-  const leaving = heldRemovals.size === 0 ? gone : gone.filter(name => !heldRemovals.has(name));
-  const made =
+  const removable = heldRemovals.size === 0 ? gone : gone.filter(name => !heldRemovals.has(name));
+  const planned =
     session.protocol === 'sotw'
-      ? planSotw(typeUrl, watch, set, due, changed, leaving)
-      : planDelta(typeUrl, watch, set, due, sortedUnion(changed, heldAndBack(watch, set)), leaving, heldRemovals);
-  return [after, made];
+      ? planSotw(typeUrl, watch, set, due, changed, removable)
+      : planDelta(typeUrl, watch, set, due, sortedUnion(changed, heldAndBack(watch, set)), removable, heldRemovals);
+  return [after, planned];
 }
 
 function planSotw(
@@ -72,18 +75,18 @@ function planSotw(
   set: Versions,
   due: Due,
   changed: readonly string[],
-  leaving: readonly string[],
+  removable: readonly string[],
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
   const requested = due.answer || due.everything || due.names.size > 0;
   // A non-wildcard type cannot express a removal: the client drops the resource with the cluster or listener that names
   // it. A removal matters only if the resource was NACKed: without it the client may accept the rest of that response.
-  const gone = rules.wildcard ? leaving : leaving.filter(name => watch.nackedNames.has(name));
-  if (!requested && changed.length === 0 && gone.length === 0) return undefined;
+  const noticed = rules.wildcard ? removable : removable.filter(name => watch.nackedNames.has(name));
+  if (!requested && changed.length === 0 && noticed.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
   const names = full ? namesOf(set) : pick(set, changed, due.names, watch.nackedNames);
   if (names.length === 0 && (rules.absence !== 'removed' || (!requested && !full))) return undefined;
-  return { names, removed: noList, full, changed: due.everything ? names : changed };
+  return { names, removed: noList, full, newToClient: due.everything ? names : changed };
 }
 
 function planDelta(
@@ -91,22 +94,22 @@ function planDelta(
   watch: Watch,
   set: Versions,
   due: Due,
-  changed: readonly string[],
-  leaving: readonly string[],
+  changedOrBack: readonly string[],
+  removable: readonly string[],
   heldRemovals: ReadonlyMap<string, number>,
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
-  const names = pick(set, changed, due.names, watch.nackedNames);
-  const missing = due.answer && watch.syncedToSeq === 0 ? absent(watch.names, set) : noList;
-  const unknown = absent(due.names, set);
-  const nackedAndGone = absent(watch.nackedNames, set);
+  const names = pick(set, changedOrBack, due.names, watch.nackedNames);
+  const neverThere = due.answer && watch.syncedToSeq === 0 ? absent(watch.names, set) : noList;
+  const requestedAbsent = absent(due.names, set);
+  const nackedAbsent = absent(watch.nackedNames, set);
   const requested = due.answer || due.everything || due.names.size > 0;
-  if (!requested && changed.length === 0 && leaving.length === 0) return undefined;
+  if (!requested && changedOrBack.length === 0 && removable.length === 0) return undefined;
   // A held removal is sent only once it is releasable, even if a request names the cluster.
-  const absentees = sortedUnion(leaving, missing, unknown, nackedAndGone);
-  const removed = rules.absence === 'never' ? noList : notHeld(heldRemovals, absentees);
+  const absentNames = sortedUnion(removable, neverThere, requestedAbsent, nackedAbsent);
+  const removed = rules.absence === 'never' ? noList : notHeld(heldRemovals, absentNames);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
-  return { names, removed, full: names.length === set.size, changed: names };
+  return { names, removed, full: names.length === set.size, newToClient: names };
 }
 
 function notHeld(heldRemovals: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
@@ -177,16 +180,16 @@ export function hasReleasableRemoval(session: Session): boolean {
 export function warmingAfter(
   session: Session,
   typeUrl: string,
-  made: PlannedResponse,
+  planned: PlannedResponse,
   clientVersions: Versions,
 ): ReadonlySet<string> {
   if (typeUrl === CDS) {
-    const warming = unionWith(session.warmingClusters, made.changed);
+    const warming = unionWith(session.warmingClusters, planned.newToClient);
     const gone = absent(warming, clientVersions);
     return gone.length === 0 ? warming : without(warming, gone);
   }
   return typeUrl === EDS && session.warmingClusters.size > 0
-    ? without(session.warmingClusters, made.names)
+    ? without(session.warmingClusters, planned.names)
     : session.warmingClusters;
 }
 

@@ -1,12 +1,14 @@
 // The state of one ADS stream as a value: for each type the watch, the client's resources, and the unanswered
 // responses.
 //
-// Only `step` (step.ts) makes a new one. State of the world and delta share everything except the reading of requests
-// (subscribe.ts) and the content of responses (plan.ts).
+// Outside of this file only `step` (step.ts) makes a new one. State of the world and delta share everything except the
+// reading of requests (subscribe.ts) and the content of responses (plan.ts).
 //
-// Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was
-// made from. So the client's resources of the type (`clientVersions`, without `heldRemovals`) equal the generated ones
-// for its subscription at that state.
+// Invariant that receipts rest on: when a type of a view is done, with a response or without, the client's resources of
+// the type (`clientVersions`, without `heldRemovals`) equal the generated ones for its subscription at the state of the
+// view. A changed subscription alone adds no resources: they come with the next response. A removal that cannot be told
+// (TypeRules.absence; in state of the world, of a type without wildcard) counts as done: the client drops such a
+// resource with the one that names it.
 
 import { Watches } from './watches.ts';
 
@@ -129,7 +131,10 @@ export interface Watch {
   readonly nonceSent: string;
   readonly nonceAcked: string;
   readonly lastError: string;
-  /** The client's resources if it accepted every response; clusters in `heldRemovals` included. */
+  /**
+   * The client's resources if it accepted every response and dropped what no message can remove; clusters in
+   * `heldRemovals` included.
+   */
   readonly clientVersions: Versions;
   /** Delta CDS only: cluster → seq of the state in which it disappeared. Its removal is not sent yet. */
   readonly heldRemovals: ReadonlyMap<string, number>;

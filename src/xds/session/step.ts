@@ -2,13 +2,13 @@
 //
 // One view at a time. A request that needs a response, a push, or a held removal that may be sent now (plan.ts) makes
 // an evaluation due. As soon as nothing is being written, the session asks for *one view of all watched types from one
-// state* and works through it in push order, one response at a time. A request that arrives in between is answered from
-// a newer view, which replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push,
-// never a queue.
-//
-// Invariant: at most one evaluation is awaited and one response is being written (answers of debug types are outside),
-// and routes are never sent from a newer state than the clusters before them.
-//
+// state* and works through it in push order, one response at a time. A newer view replaces the rest of the old one. A
+// push only sets a flag, so a slow client has one pending push, never a queue.
+// Invariants: at most one evaluation is awaited and one response is being written (answers to debug requests do not
+// count), and routes are never sent from a newer state than the clusters before them. Only the result of the last
+// `Evaluate` counts: a changed subscription drops the rest of the view and the evaluation under way. A push, with those
+// that join it, ends with one `Settled`, also if its evaluation fails. What was due stays due until its type is compared
+// with a view. While a removal is held (plan.ts), comparing a type moves its `syncedToSeq`, also without a response.
 // New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
 // and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
 // session waits only for a client that has acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
@@ -190,7 +190,7 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
       done = [...done, { kind: 'Evaluate', evaluation: evaluations }];
     } else if (session.pendingTypes.length > 0) {
       if (awaitsCdsAck(session, session.pendingTypes[0]!)) break;
-      const [next, sending] = skipUnchangedTypes(session);
+      const [next, sending] = toNextResponse(session);
       session = next;
       if (sending.length > 0) done = done.length === 0 ? sending : [...done, ...sending];
     } else {
@@ -218,11 +218,11 @@ function awaitsCdsAck(session: Session, typeUrl: string): boolean {
 }
 
 /**
- * Moves to the next type that may need a response. Most types of most pushes are unchanged and are skipped here in one
- * step. For those `syncedToSeq` is written only if something reads it (held removals) or it is still 0, so an idle push
- * makes no new watch.
+ * Passes over unchanged types, and makes the response of the first other one if any is due. Most types of most pushes
+ * are unchanged and are passed over in one step. For those `syncedToSeq` is written only if something reads it (held
+ * removals) or it is still 0, so an idle push makes no new watch.
  */
-function skipUnchangedTypes(session: Session): SessionStep {
+function toNextResponse(session: Session): SessionStep {
   const { pendingTypes, view } = session;
   const recordSync = (session.watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
   let { watches } = session;
@@ -256,24 +256,24 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
       [],
     ];
   }
-  const [after, made] = planResponse(session, typeUrl, watch, set, stateSeq);
-  if (made === undefined) return [withWatch(session, typeUrl, after), []];
+  const [watchAfter, planned] = planResponse(session, typeUrl, watch, set, stateSeq);
+  if (planned === undefined) return [withWatch(session, typeUrl, watchAfter), []];
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;
-  const unanswered = withUnanswered(after.unanswered, { nonce, names: unionOf(made.names, made.removed) });
+  const unanswered = withUnanswered(watchAfter.unanswered, { nonce, names: unionOf(planned.names, planned.removed) });
   const waits =
     typeUrl === CDS &&
-    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(made, watch.clientVersions))) &&
+    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(planned, watch.clientVersions))) &&
     (session.watches.has(LDS) || session.watches.has(RDS));
   const next: Session = {
     ...session,
-    watches: session.watches.with(typeUrl, { ...after, nonceSent: nonce, unanswered }),
+    watches: session.watches.with(typeUrl, { ...watchAfter, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
-    warmingClusters: warmingAfter(session, typeUrl, made, after.clientVersions),
+    warmingClusters: warmingAfter(session, typeUrl, planned, watchAfter.clientVersions),
     awaitedCdsNonce: waits ? nonce : session.awaitedCdsNonce,
   };
-  const { names, removed, full } = made;
+  const { names, removed, full } = planned;
   const response: SessionEffect = { kind: 'Respond', typeUrl, nonce, stateSeq, names, removed, full };
   return [next, waits ? [response, { kind: 'AwaitCdsAck', nonce }] : [response]];
 }

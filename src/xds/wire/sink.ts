@@ -1,16 +1,15 @@
 // The output buffer of the encoder: one growing buffer, reused for every resource.
-//
 // Nested messages in one pass. A length-delimited field is written as: gap for the length, content, then the length is
 // filled in (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if
 // it differs, the content moves. protobufjs's writer instead builds a linked list for each message, and needs the
 // content of an Any encoded before it is written.
-//
 // `collect` may run inside another `collect`: the inner one writes behind the outer one's bytes, copies its own, and
-// removes them.
+// removes them. A span that was marked inside the inner one is void from then on, though its pass goes on.
 //
-// Invariant: outside of `collect` the buffer is empty (`at` is 0). A span is valid only in the pass in which it was
-// made; while bytes move, the spans in them move too. The bytes equal those that protobufjs writes
-// (test/property/encode.test.ts).
+// Invariants: outside of `collect` the buffer is empty (`at` is 0), and what `collect` returns is a copy. A position
+// holds until a frame around it is closed, which may move the bytes. A span holds within the pass in which it was made,
+// and moves with its bytes; spans are marked in the order of their ends. `#reserve` comes before each write and may
+// replace `#bytes`. The bytes equal those that protobufjs writes (test/property/encode.test.ts).
 
 const INITIAL_BYTES = 1 << 16;
 /**
@@ -37,7 +36,7 @@ export class Sink {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   /** Position of the next byte. */
   at = 0;
-  /** Counts the outermost calls of `collect`. Positions in the buffer mean something within one pass only. */
+  /** Counts the calls of `collect` that begin with an empty buffer. Positions hold within one such pass only. */
   pass = 0;
   /** The spans of this pass, in the order of their ends. */
   readonly #spans: WrittenSpan[] = [];

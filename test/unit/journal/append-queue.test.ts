@@ -1,6 +1,6 @@
-// What the queue counts as waiting, when what waits is refused.
+// What the queue counts as waiting when what waits is refused, and errors of the callback after a commit.
 
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { AppendQueue } from '../../../src/journal/append-queue.ts';
 import type { Encoded } from '../../../src/journal/codec.ts';
 import { JournalFault } from '../../../src/journal/fault.ts';
@@ -41,4 +41,24 @@ it.each([
   const appended = await queue.append([...half, ...half]);
   expect(appended[0]?.seq).toBe(1);
   expect(store.head().seq).toBe(2 * half.length);
+});
+
+afterEach(() => void vi.unstubAllGlobals());
+
+it('an error of the callback after a commit stops neither the queue nor its callers, and is thrown outside of both', async () => {
+  const uncaught: (() => void)[] = [];
+  vi.stubGlobal('queueMicrotask', (run: () => void) => void uncaught.push(run));
+  const queue = new AppendQueue(
+    new MemoryStore(),
+    () => 1,
+    () => undefined,
+    () => {
+      throw new Error('a follower broke');
+    },
+  );
+  const seqs = [await queue.append(batch(2)), await queue.append(batch(1))].flat().map(({ seq }) => seq);
+  expect(seqs).toEqual([1, 2, 3]);
+  await queue.drained();
+  for (const run of uncaught) expect(run).toThrow('a follower broke');
+  expect(uncaught).toHaveLength(2);
 });

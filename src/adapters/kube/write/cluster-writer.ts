@@ -54,7 +54,6 @@ export interface ClusterWriterOptions {
 interface Entry {
   readonly key: string;
   wish: Wish;
-  isWriting: boolean;
   readonly times: TargetTimes;
 }
 
@@ -71,7 +70,10 @@ export class ClusterWriter implements Adapter {
   readonly #byObject = new Map<string, Set<Entry>>();
   /** Entries to consider, in this order. */
   readonly #ready = new Set<Entry>();
-  #underWay = 0;
+  /**
+   * Keys of the targets with a write under way. By key, because a wish may go and come back as another entry meanwhile.
+   */
+  readonly #writing = new Set<string>();
   #table: WishTable | undefined;
   #state: State | undefined;
   #sink: Sink | undefined;
@@ -153,7 +155,7 @@ export class ClusterWriter implements Adapter {
       this.#consider([known]);
       return;
     }
-    const entry: Entry = { key, wish, isWriting: false, times: new TargetTimes(this.#options.chance) };
+    const entry: Entry = { key, wish, times: new TargetTimes(this.#options.chance) };
     this.#entries.set(key, entry);
     const object = objectKey(wish.kind, liveName(wish.namespace, wish.name));
     const others = this.#byObject.get(object) ?? new Set();
@@ -215,10 +217,15 @@ export class ClusterWriter implements Adapter {
   #writeReady(): void {
     if (this.#sink === undefined || this.#abort.signal.aborted) return;
     for (const entry of this.#ready) {
-      if (this.#underWay >= WRITES_AT_ONCE_MAX) return;
+      if (this.#writing.size >= WRITES_AT_ONCE_MAX) return;
       this.#ready.delete(entry);
       if (this.#entries.get(entry.key) !== entry) continue;
-      if (entry.isWriting || !entry.times.isDue(() => this.#consider([entry])) || !this.#isOpen(entry.wish)) continue;
+      if (
+        this.#writing.has(entry.key) ||
+        !entry.times.isDue(() => this.#consider([entry])) ||
+        !this.#isOpen(entry.wish)
+      )
+        continue;
       this.#write(entry);
     }
   }
@@ -250,8 +257,7 @@ export class ClusterWriter implements Adapter {
       times.rest(() => this.#consider([entry]));
       return;
     }
-    entry.isWriting = true;
-    this.#underWay++;
+    this.#writing.add(entry.key);
     const done = writes
       .write(request, { signal: this.#abort.signal })
       .then(
@@ -262,10 +268,9 @@ export class ClusterWriter implements Adapter {
         (error: unknown) => this.#failed(entry, wish, error),
       )
       .finally(() => {
-        entry.isWriting = false;
-        this.#underWay--;
+        this.#writing.delete(entry.key);
         this.#writes.delete(done);
-        this.#consider([entry]);
+        this.#consider([this.#entries.get(entry.key) ?? entry]);
       });
     this.#writes.add(done);
   }

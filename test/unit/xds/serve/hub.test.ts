@@ -1,4 +1,4 @@
-// Admission by the hub without a wire: the number of streams includes those that wait for admission.
+// Admission by the hub without a wire: ready, and the number of streams, which includes those that wait for admission.
 
 import { expect, test } from 'vitest';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
@@ -42,5 +42,16 @@ test('the hub counts a stream while it waits for admission, and no longer once i
   expect(other.endings).toEqual(['RESOURCE_EXHAUSTED']);
   caughtUp();
   expect(await opening).toBeUndefined();
+  expect(hub.accept(transport())).toBe(true);
+});
+
+test('the hub refuses every stream until the host is ready', () => {
+  const host = new MemoryHost();
+  host.isReady = false;
+  const hub = hubOf(1, host);
+  const early = transport();
+  expect(hub.accept(early)).toBe(false);
+  expect(early.endings).toEqual(['UNAVAILABLE']);
+  host.isReady = true;
   expect(hub.accept(transport())).toBe(true);
 });
