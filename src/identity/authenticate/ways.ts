@@ -58,8 +58,8 @@ export function waysOf({ settings, tokensByKeys, state, now, call, callOf }: Way
 }
 
 /**
- * True if a caller on this connection is asked for proof. Otherwise a stream is let in unproven, and a signing request is
- * refused.
+ * True if a caller on this connection is asked for proof. Otherwise a stream is let in unproven, and a signing request
+ * is refused.
  */
 export function isAskedForProof({ xdsAuth, xdsAuthPlaintext }: IdentitySettings, { secure }: Peer): boolean {
   return xdsAuth && (secure || xdsAuthPlaintext);

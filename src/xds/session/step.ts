@@ -7,8 +7,9 @@
 // Invariants: at most one evaluation is awaited and one response is being written (answers to debug requests do not
 // count), and routes are never sent from a newer state than the clusters before them. Only the result of the last
 // `Evaluate` counts: a changed subscription drops the rest of the view and the evaluation under way. A push, with those
-// that join it, ends with one `Settled`, also if its evaluation fails. What was due stays due until its type is compared
-// with a view. While a removal is held (plan.ts), comparing a type moves its `syncedToSeq`, also without a response.
+// that join it, ends with one `Settled`, also if its evaluation fails. What was due stays due until its type is
+// compared with a view. While a removal is held (plan.ts), comparing a type moves its `syncedToSeq`, also without a
+// response.
 // New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
 // and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
 // session waits only for a client that has acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
