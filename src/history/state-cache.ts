@@ -2,8 +2,10 @@
 // and has no snapshots if it was imported. The journal is not touched: its states lie in files beside it, or in the
 // user's cache folder where nothing may be written there.
 //
-// Invariant: a file is used only for the journal whose chain has its hash at its position, so it holds what folding
-// gives. Objects with private values are not copied into it: it names the event that the journal has them in.
+// Invariants: a file is used only for the journal whose chain has its hash at its position, so it holds what folding
+// gives. A file is there whole or not at all (renamed when it is written; gzip's checksum and the number of facts are
+// compared). Objects with private values are not copied into it: it names the event that the journal has them in, and
+// a state with any other private value is not kept. Nothing depends on a file: what cannot be read is folded.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';

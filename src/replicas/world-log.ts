@@ -24,8 +24,8 @@ export type Appended =
 /** What a follower receives. */
 export interface FollowEvents {
   /**
-   * The next entry is given once the promise has resolved. `behind`: at least how many follow it in the log already, as
-   * far as the reader knows.
+   * Never rejects. The next entry is given once the promise has resolved. `behind`: at least how many follow it in the
+   * log already, as far as the reader knows.
    */
   onEntry(entry: LogEntry, behind: number): Promise<void>;
   /** The log can be read, or not since `since`. */

@@ -5,6 +5,10 @@
 // and recorded in the same order once writing works again. Invariant: they then get the seqs that they were folded
 // with, because nothing else writes, so a receipt from the gap names a state that the journal has. With `strict`
 // nothing is folded until the journal can be written.
+//
+// Everything that writes or folds runs on `#tail`, one after another, and `state` changes once for each batch: it is
+// never seen in the middle of one, nor of a gap that is folded again. What is being restored (`recordCarried`) is in
+// the journal and not yet in `state`, so everything else ends that first (`#endRestoring`).
 
 import { assert } from '../core/base/assert.ts';
 import type { Event, Unrecorded } from '../core/event.ts';

@@ -197,6 +197,51 @@ describe('of two replicas', () => {
     made.server.get = get;
   });
 
+  it('writes what came while a slow renewal had closed the fence', async () => {
+    const made = rig();
+    const { server, time } = made;
+    start(made);
+    await time.pass(MINUTE);
+    const [get, write] = [server.get.bind(server), server.write.bind(server)];
+    let isSlow = true;
+    let renewals = 0;
+    const late = async (): Promise<void> => {
+      if (isSlow) await new Promise<void>(resolve => void time.after(2_500, resolve));
+    };
+    server.get = async (path, query, options) => {
+      if (path === LOCK_PATH) await late();
+      return get(path, query, options);
+    };
+    server.write = async (request, limits) => {
+      if (request.path === LOCK_PATH) {
+        renewals++;
+        await late();
+      }
+      return write(request, limits);
+    };
+    // The third renewal was begun 12.5 s after the second, and is answered 17.5 s after it.
+    expect(await time.until(() => renewals === 3, MINUTE)).toBe(true);
+    await time.pass(1_000);
+    const before = ownWrites(server).length;
+    server.set(original('two'));
+    await time.pass(1_000);
+    expect(ownWrites(server)).toHaveLength(before);
+    isSlow = false;
+    await time.pass(MINUTE);
+    expect(made.copies(['a', 'b'])).toEqual(['a=two', 'b=two']);
+  });
+
+  it('records that it leads no more when nothing is left to write', async () => {
+    const made = rig();
+    const one = start(made);
+    expect(await made.time.until(() => leads(one), MINUTE)).toBe(true);
+    made.server.remove(original('one'));
+    expect(await made.time.until(() => !leads(one), MINUTE)).toBe(true);
+    made.server.set(original('two'));
+    expect(await made.time.until(() => made.copies(['a', 'b']).join() === 'a=two,b=two', MINUTE)).toBe(true);
+    expect(leads(one)).toBe(true);
+  });
+
   it('every one writes without elections', async () => {
     const made = rig();
     start(made, 'pod-1', false);

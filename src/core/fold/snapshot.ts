@@ -3,7 +3,8 @@
 //
 // Not a dump of State: restoring decodes and validates again, so a snapshot survives releases, and it contains no index
 // and no derived value. Invariant: two states are equal if and only if their snapshots are equal, line by line in
-// canonical JSON. A state hash covers those lines.
+// canonical JSON. A state hash covers those lines. So a field of State that does not follow from others is in
+// `snapshotOf` and in `restoreFact`, and an absent member is left out (`compact`), since JSON knows no undefined.
 
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';

@@ -2,8 +2,9 @@
 // its selection is bound to a new item that has no entry yet; the predecessor then lends its call lists, so that only
 // the elements that differ are evaluated.
 //
-// A hint only: every call taken from a predecessor is checked, so a wrong or missing predecessor costs time and changes
-// no value.
+// A hint only: every call taken from a predecessor is checked (run.ts), so a wrong or missing one costs time and
+// changes no value. It keeps entries alive, so `sweep` drops what tracker and sweep have given up, and `put` bounds a
+// lineage.
 
 import type { Entry } from './entry.ts';
 import type { Facet, FacetValue } from './facets.ts';

@@ -2,8 +2,10 @@
 // A derived facet is the value of a query, and is evaluated again only when its entry is no longer valid. So a change
 // unrelated to a proxy costs nothing for it.
 //
-// Invariant: while `areCurrent` is true, each value here is what evaluating its facet again would give. A `Handle`
-// therefore compares the identity of this object instead of facet values.
+// Invariant: while `areCurrent` is true, each value here is what evaluating its facet again would give, so each derived
+// value comes with the entry that it depends on (`dependOn`), and a value that is here is never replaced: this object
+// is, by `withoutDerived`. A `Handle` therefore compares the identity of this object instead of facet values. After a
+// sweep has ended, `renew` comes first: equal values may have been interned as other objects since.
 
 import type { ProxyRecord } from '../model/proxy.ts';
 import type { Entry } from './entry.ts';

@@ -1,11 +1,14 @@
 // The read index: each read that memoised entries made of the state, once, with its current value and its dependents.
 //
-// `moveTo` another state compares the states table by table, skipping tables they share; finds the reads that the
-// differing keys affect; evaluates those, and reports the dependents of each read whose value changed. So a change
-// costs what it affects, not the size of the state.
+// `moveTo` another state (newer or older) compares the states table by table, skipping tables they share; finds the
+// reads that the differing keys affect; evaluates those, and reports the dependents of each read whose value changed.
+// So a change costs what it affects, not the size of the state.
 //
-// Invariant: the value of each read here is its value at the state that the index was last moved to. So the `state`
-// given to `object`, `range` and the other look-ups must be that one: a read that is made there begins with its value.
+// Invariants: the value of each read here is its value at the state that the index was last moved to. So the `state`
+// given to `object`, `range` and the other look-ups must be that one (a read that is made there begins with its value),
+// and nothing is looked up while `moveTo` runs. A read is here while something depends on it: a sweep drops one without
+// dependents, so a run adds its entry to what it read before the next slice of a sweep. Values are compared by
+// identity, lists by that of their elements: a record that changes is another object.
 
 import { type Few, forEachOf, isEmpty, withOne, without } from '../base/small-set.ts';
 import { indexNames, kindNames } from '../kinds/registry.ts';
@@ -160,7 +163,7 @@ export class ReadIndex<D> {
 
   /**
    * Evaluates the affected reads at this state. `onChanged` is called with each dependent of a read whose value
-   * changed, once for each such read.
+   * changed, once for each such read, and looks nothing up here: other reads may still have their old values.
    */
   moveTo(state: State, onChanged: (dependent: D) => void): void {
     const before = this.#at;

@@ -4,6 +4,11 @@
 // A quorum of the servers has what is acknowledged. An entry of several messages (parts.ts) has the position of its
 // last; messages of an entry that was never finished are passed over, and an append on top of them expects their
 // numbers, though no follower was given an entry for them.
+//
+// Invariants: an append succeeds only if no entry follows the one that its caller names; without an answer it is
+// `unknown` and not refused, and JetStream drops a message whose id it has. Entries are given one after another, each
+// once, also after the consumer began anew; `#given` moves only when the follower has taken one. The log counts as lost
+// only if, for LOSS_MS, it is gone, or lacks what was read by the word of a server that knows a leader.
 
 import { DeliverPolicy, JetStreamApiCodes, JetStreamApiError, type JsMsg, type StreamState } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';

@@ -1,23 +1,17 @@
-// The push schedule: when each connection is evaluated again. A pure step over time, (schedule, input at a time) →
-// [schedule, effects].
-//
+// The push schedule: when each connection is evaluated again. Pure: (schedule, input at a time) → [schedule, effects].
+// Source: Istio pilot/pkg/xds/discovery.go (debounce), pilot/pkg/xds/pushqueue.go.
 // Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel
 // together; further requests merge into it, for at most `debounceMaxMs`. An endpoint-only request is released
 // immediately if nothing is gathering and no release came in the last `debounceAfterMs`; without `endpointDebounce`
 // always, past what is gathering.
-//
-// Push. A released request makes every connection due. Invariant: a connection has at most one push in flight, and
-// later requests merge into one next push; at most `windowSize` pushes hold a slot, and one that takes longer than
-// `slotHoldMs` (a client that does not read) loses its slot but gets no second push.
-//
+// Invariants: a released request reaches each connection that is open by a `Start` that contains it, unless it
+// disconnects first. A connection has at most one push in flight (`active` or `slow`); later requests merge into one
+// next push. At most `windowSize` pushes hold a slot; one that takes longer than `slotHoldMs` (a client that does not
+// read) loses its slot but gets no second push. While something gathers, or waits for a slot, a timer is armed.
 // Order is deterministic: by connection name within a release; pushes that waited for one in flight, in order of
-// completion.
-//
-// Cost. A release does not touch idle connections: a wave is a list of names with an index, usually the shared list of
-// all connections.
-//
-// Istio: pilot/pkg/xds/discovery.go (debounce), pilot/pkg/xds/pushqueue.go. Unlike there, no push context has to be
-// built between debounce and push: the state is folded before a request arrives here.
+// completion. `active` is in order of start, so the first one in it expires first.
+// Cost: a release does not touch idle connections, as a wave is a list of names with an index, usually the shared list
+// of all connections.
 
 import { assert, unreachable } from '../../core/base/assert.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest } from '../../core/push-request.ts';

@@ -6,7 +6,9 @@
 // identity (pilot/pkg/xds/ads.go, Stream; pilot/pkg/xds/delta.go, StreamDeltas).
 //
 // Invariants: streams that sent a message are never more than `streamsMax`, those at the gate included; a connection is
-// known to the push schedule before its first evaluation, and until its stream is gone.
+// known to the push schedule before its first evaluation, and until its stream is gone. A turn at a gate is given back
+// on every way out: here if no stream comes of it, else by the stream (`release`). Nothing is admitted once `stop`
+// began.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { Caller, Peer } from '../../core/model/caller.ts';
@@ -148,8 +150,7 @@ export class Hub {
       transport.end('RESOURCE_EXHAUSTED', 'too many new streams wait to be authenticated');
       return undefined;
     }
-    const entrance = await authenticate();
-    release();
+    const entrance = await authenticate().finally(release);
     if (!('refused' in entrance)) return entrance;
     transport.end(entrance.refused, entrance.message);
     return undefined;

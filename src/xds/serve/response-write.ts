@@ -1,9 +1,11 @@
 // One response on its way to a client: a slot in the write window, the commit of its receipt, the write, the write
 // callback. The callback is the back-pressure: only then does the session make its next response.
 //
-// Invariant: nothing is written before its receipt is committed, and nothing to a stream that has ended. One object
-// serves window, receipts, bodies and transport (it implements their interfaces), because a push makes thousands of
-// them.
+// Invariants: nothing is written before its receipt is committed, and nothing to a stream that has ended. Every way
+// ends in one of two: the transport took it (`onTaken`, once), or the stream ends, since a session waits for the one as
+// long as the other has not come. On both the slot is given back; a write whose callback never comes loses it in time.
+// One object serves window, receipts, bodies and transport (it implements their interfaces), because a push makes
+// thousands of them.
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import type { Response } from '../session/session.ts';

@@ -1,8 +1,10 @@
 // Whole responses, assembled once for all streams that are sent the same content. Only the nonce differs, and it can be
-// the last field (protobuf allows any order). Content is recognised by the identity of its list of names, which
-// sessions share (session/name-sets.ts); a list that is not shared costs one assembly, as it would without the cache.
+// the last field (protobuf allows any order). Content is recognised by identity: of the list of names, which sessions
+// share (session/name-sets.ts), and of set and list of removals; so none of them is ever changed in place. A list that
+// is not shared costs one assembly, as it would without the cache.
 //
-// Bounded: past SHARED_BODY_BYTES_MAX the least recently used body is dropped.
+// Invariants: a response with private keys is put together for one client and never kept. Past SHARED_BODY_BYTES_MAX
+// the least recently used body is dropped; streams that still send it keep it, since its bytes are never changed.
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { SDS } from '../session/types.ts';

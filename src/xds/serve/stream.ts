@@ -2,10 +2,12 @@
 // decided by the session; the stream itself only refuses a node (connect.ts) and ends a stream past its budget of
 // facts.
 //
-// Invariants: inputs are handled one after another; a fact is recorded and folded before the next effect, so a view is
-// always made from a state that knows the subscription; closing is an input too, so `ProxyDisconnected` never overtakes
-// `ProxyConnected`. A response is not awaited: its receipt is committed, it is written (response-write.ts), and the
-// write callback is one more input.
+// Invariants: inputs are handled one after another, with all effects of one before the next; a fact is recorded and
+// folded before the next effect, so a view is always made from a state that knows the subscription, and `#sets` are the
+// resources of the session's view. `ProxyConnected` is recorded with the first subscription, or before any other effect
+// but a debug page; closing is an input too, so `ProxyDisconnected` follows it and never comes alone. A response is not
+// awaited: its receipt is committed, it is written (response-write.ts), and the write callback is one more input. After
+// `ended` nothing is carried out but the departure.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { NodeFacets } from '../../core/model/proxy.ts';

@@ -1,10 +1,11 @@
 // The global window of responses being written: it bounds the responses that hold a slot, and their bytes, so that a
 // stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop. Writes of slow readers go on
-// beyond it. First come, first served.
+// beyond it. First come, first served: a small response does not overtake a large one that waits.
 //
-// Invariant: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it
+// Invariants: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it
 // is alone. A write loses its slot after `writeSlotMs` and goes on without it: a slow reader delays itself, not the
-// others.
+// others. A slot that is given back goes to the next request at once, so `onSlotGranted` also runs within the `release`
+// of another one. While a slot is held, one timer is armed.
 
 import type { HostClock, HostTimer } from './host.ts';
 

@@ -3,10 +3,11 @@
 //
 // The table of wishes follows from the state after each fold; the objects of the cluster come from the watches
 // (live-objects.ts). A wish that its object does not fulfil is written if its election is held, by the state and by the
-// fence (elector.ts). Invariants: a target has at most one write under way, always of its newest wish; after a write
-// the target waits until the watch shows the object or a time-out passes (target-times.ts); nothing is written before
-// `start`, which the runtime calls when every source has been listed in this process or is late (`startsAfterLists`),
-// nor after `stop`.
+// fence (elector.ts). Invariants: a target has at most one write under way, always of its newest wish, also if its wish
+// went and came back meanwhile; after a write the target waits until the watch shows the object or a time-out passes
+// (target-times.ts); nothing is written before `start`, which the runtime calls when every source has been listed in
+// this process or is late (`startsAfterLists`), nor begun after `stop`, which waits for what is under way. Whatever
+// keeps an entry from being written ends with a call of `#consider`, as nothing else looks at it again.
 
 import { setMaxListeners } from 'node:events';
 import type { Fact } from '../../../core/event.ts';

@@ -63,7 +63,11 @@ export class Elector {
 
   /** Joins the elections that are new in `wanted`, and leaves those that are no more. */
   want(wanted: ReadonlySet<Election>): void {
-    for (const election of [...this.#locks.keys()]) if (!wanted.has(election)) void this.#leave(election);
+    for (const [election, { renewedAt }] of [...this.#locks]) {
+      if (wanted.has(election)) continue;
+      void this.#leave(election);
+      if (renewedAt !== undefined) this.#options.changed(election, false);
+    }
     for (const election of wanted) if (!this.#locks.has(election)) this.#join(election);
   }
 
@@ -208,7 +212,9 @@ export class Elector {
     const before = lock.renewedAt;
     lock.renewedAt = startedAt;
     if (before === undefined) this.#options.log('info', `${election}: this process leads`);
-    if (before === undefined || startedAt - before >= RENEW_MS_MAX) this.#options.changed(election, true);
+    // By now, not by the start: a slow renewal closes the fence while it is under way.
+    const wasClosed = before === undefined || this.#options.chance.now() - before >= RENEW_MS_MAX;
+    if (wasClosed) this.#options.changed(election, true);
   }
 
   #lose(election: Election, lock: Lock, why: string): void {
