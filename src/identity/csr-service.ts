@@ -1,6 +1,7 @@
 // istio.v1.auth.IstioCertificateService: a signing request in, a certificate for the caller out. Who the caller is was
 // proven beforehand; the request itself proves a key and nothing else.
 //
+// Invariant: no certificate leaves before the journal has the fact that it was issued.
 // Bounded: past QUEUE_MAX requests under way, further ones are refused at once with a code that agents retry.
 // Source: Istio security/pkg/server/ca/server.go (CreateCertificate), security/proto/istioca.proto; codes as agents
 // need them to retry or give up.
@@ -38,8 +39,8 @@ export interface CsrServiceOptions {
   readonly whyNotImpersonated: (caller: Caller, requested: string) => string | undefined;
   /** Rejects with a SigningError. */
   readonly sign: (request: CertificateRequest, identities: readonly string[]) => Promise<Issued>;
-  /** What happened, for the journal; the answer does not wait for it. */
-  readonly audit: (fact: Unrecorded) => void;
+  /** Records what happened; rejects if it will never be recorded. */
+  readonly audit: (fact: Unrecorded) => Promise<unknown>;
   readonly log: (level: 'info' | 'warn', message: string) => void;
   /** False: pods are not all known yet, so no refusal can be final. */
   readonly ready: () => boolean;
@@ -111,13 +112,11 @@ export class CsrService {
   }
 
   async #sign(caller: Caller, request: CertificateRequest, identities: readonly string[]): Promise<Answer> {
-    const { sign, count, audit } = this.#options;
+    const { sign, count, log } = this.#options;
     const leave = await this.#turn.take();
+    let issued: Issued;
     try {
-      const { certChain, serial, notAfter, keyDigest } = await sign(request, identities);
-      audit({ source: IDENTITY_SOURCE, kind: 'CertificateIssued', identities, caller, serial, notAfter, keyDigest });
-      count({ kind: 'issued' });
-      return { certChain };
+      issued = await sign(request, identities);
     } catch (error) {
       const kind = error instanceof SigningError ? error.kind : 'CERT_GEN_ERROR';
       const text = error instanceof Error ? error.message : String(error);
@@ -127,18 +126,29 @@ export class CsrService {
     } finally {
       leave();
     }
+    const { certChain, serial, notAfter, keyDigest } = issued;
+    const fact = { source: IDENTITY_SOURCE, kind: 'CertificateIssued', identities, caller } as const;
+    try {
+      await this.#options.audit({ ...fact, serial, notAfter, keyDigest });
+    } catch (error) {
+      log('warn', `a certificate for ${identities[0] ?? ''} is withheld, since it could not be recorded: ${error}`);
+      return { code: 'UNAVAILABLE', message: 'the certificate cannot be recorded right now' };
+    }
+    count({ kind: 'issued' });
+    return { certChain };
   }
 
   #refuse(caller: Caller, { impersonated }: CertificateRequest, code: Code, message: string, reason: string): Answer {
-    this.#options.audit({
+    const { audit, log } = this.#options;
+    void audit({
       source: IDENTITY_SOURCE,
       kind: 'CertificateRefused',
       caller,
       ...(impersonated === '' ? {} : { impersonated: impersonated.slice(0, REASON_CHARS_MAX) }),
       code,
       reason: reason.slice(0, REASON_CHARS_MAX),
-    });
-    this.#options.log('warn', `a certificate for ${caller.identities[0] ?? ''} is refused: ${reason}`);
+    }).catch((error: unknown) => log('warn', `an audit fact is lost: ${error}`));
+    log('warn', `a certificate for ${caller.identities[0] ?? ''} is refused: ${reason}`);
     return { code, message };
   }
 }

@@ -275,9 +275,9 @@ export class Identity {
           pods,
         }),
       sign: (request, identities) => this.#sign(request, identities),
-      audit: fact => {
+      audit: async fact => {
+        await record([fact]);
         if (fact.kind === 'CertificateIssued') this.#noteCertified(fact.identities);
-        void record([fact]).catch((error: unknown) => log('warn', `an audit fact is lost: ${String(error)}`));
       },
       log,
       ready,

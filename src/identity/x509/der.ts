@@ -112,17 +112,29 @@ export function bitsOf(element: Element | undefined): Buffer {
 
 // --- writing -------------------------------------------------------------------------------------------------------
 
+/** One element: every certificate is made of some forty of these, so it is one allocation each. */
 export function write(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   let length = 0;
   for (const content of contents) length += content.length;
-  return Buffer.concat([headOf(tag, length), ...contents]);
+  const lengthBytes = bytesOfLength(length);
+  const element = Buffer.allocUnsafe(2 + lengthBytes + length);
+  element[0] = tag;
+  element[1] = lengthBytes === 0 ? length : 0x80 | lengthBytes;
+  if (lengthBytes > 0) element.writeUIntBE(length, 2, lengthBytes);
+  let at = 2 + lengthBytes;
+  for (const content of contents) {
+    element.set(content, at);
+    at += content.length;
+  }
+  return element;
 }
 
-function headOf(tag: number, length: number): Uint8Array {
-  if (length < 0x80) return Uint8Array.of(tag, length);
-  const bytes: number[] = [];
-  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
-  return Uint8Array.of(tag, 0x80 | bytes.length, ...bytes);
+/** 0: the length stands in the first byte. */
+function bytesOfLength(length: number): number {
+  if (length < 0x80) return 0;
+  let bytes = 1;
+  for (let rest = length; rest > 0xff; rest = Math.floor(rest / 256)) bytes++;
+  return bytes;
 }
 
 export const sequence = (...contents: readonly Uint8Array[]): Buffer => write(TAG.sequence, ...contents);

@@ -15,7 +15,7 @@ import {
   verify,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import { oid, sequence, TAG, write } from './der.ts';
+import { bitsOf, elementOf, inside, oid, oidOf, sequence, TAG, write } from './der.ts';
 import { pemBlocks } from './pem.ts';
 
 export type KeyType = { readonly rsa: number } | { readonly ec: 'P-256' | 'P-384' };
@@ -58,6 +58,43 @@ export function publicKeyDer(key: KeyObject): Buffer {
   return publicKey.export({ format: 'der', type: 'spki' });
 }
 
+const OID_RSA = '1.2.840.113549.1.1.1';
+const OID_EC = '1.2.840.10045.2.1';
+/** The parameters of an RSA key (RFC 3279 §2.3.1). */
+const NULL = write(TAG.null);
+const UNCOMPRESSED = 0x04;
+/** Curve by its OID; `bytes` of one coordinate. */
+const curves: Readonly<Record<string, { readonly crv: string; readonly bytes: number }>> = {
+  '1.2.840.10045.3.1.7': { crv: 'P-256', bytes: 32 },
+  '1.3.132.0.34': { crv: 'P-384', bytes: 48 },
+  '1.3.132.0.35': { crv: 'P-521', bytes: 66 },
+};
+
+/**
+ * The key of a SubjectPublicKeyInfo. OpenSSL looks for a decoder each time it reads one, which takes 0.2 ms of CPU; the
+ * parts of RSA and of the usual curves are taken without (0.003 and 0.1 ms). Throws if the bytes are no key.
+ */
+export function publicKeyOf(spki: Uint8Array): KeyObject {
+  const [algorithm, key, ...more] = inside(elementOf(spki), TAG.sequence);
+  const [id, parameters, ...others] = inside(algorithm, TAG.sequence);
+  const type = more.length + others.length === 0 && parameters !== undefined ? oidOf(id) : undefined;
+  if (type === OID_RSA && parameters?.raw.equals(NULL)) {
+    return createPublicKey({ key: bitsOf(key), format: 'der', type: 'pkcs1' });
+  }
+  const curve = type === OID_EC && parameters?.tag === TAG.oid ? curves[oidOf(parameters)] : undefined;
+  if (curve !== undefined) {
+    const [{ crv, bytes }, point] = [curve, bitsOf(key)];
+    if (point[0] === UNCOMPRESSED && point.length === 1 + 2 * bytes) {
+      const coordinate = (from: number): string => point.subarray(from, from + bytes).toString('base64url');
+      return createPublicKey({
+        key: { kty: 'EC', crv, x: coordinate(1), y: coordinate(1 + bytes) },
+        format: 'jwk',
+      });
+    }
+  }
+  return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
+}
+
 /** sha256 (hex) of the SubjectPublicKeyInfo: the name of a key wherever a key must not stand. */
 export function keyDigest(spki: Uint8Array): string {
   return createHash('sha256').update(spki).digest('hex');
@@ -86,10 +123,16 @@ function schemeOf(key: KeyObject): Scheme {
   return scheme;
 }
 
+const algorithms = new Map<Scheme, Buffer>();
+
 /** The AlgorithmIdentifier of what this key signs. */
 export function signatureAlgorithm(key: KeyObject): Buffer {
-  const { oid: id, hasNull } = schemeOf(key);
-  return sequence(oid(id), ...(hasNull ? [write(TAG.null)] : []));
+  const scheme = schemeOf(key);
+  const known = algorithms.get(scheme);
+  if (known !== undefined) return known;
+  const made = sequence(oid(scheme.oid), ...(scheme.hasNull ? [write(TAG.null)] : []));
+  algorithms.set(scheme, made);
+  return made;
 }
 
 export function signBytes(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
@@ -134,7 +177,7 @@ export function verifyBytes(
 ): Promise<boolean> {
   const hash = hashOf[algorithm];
   if (hash === undefined) return Promise.resolve(false);
-  const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
+  const key = publicKeyOf(spki);
   return new Promise((resolve, reject) => {
     verify(hash, bytes, key, signature, (error, fits) => (error === null ? resolve(fits) : reject(error)));
   });

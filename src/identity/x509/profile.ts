@@ -41,6 +41,8 @@ export interface Signer {
   readonly subject: Buffer;
   /** Its subject key id; undefined: it has none. */
   readonly keyId: Buffer | undefined;
+  /** The extension of leaves that names this key; empty: it has no id. */
+  readonly authorityKeyId: readonly Buffer[];
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
 }
@@ -82,7 +84,8 @@ export function signerOf(certificate: X509Certificate, key: KeyObject): Signer {
   const { subject, extensions } = partsOfCertificate(certificate.raw);
   const found = extensions.find(({ oid: id }) => id === OID_SUBJECT_KEY_ID);
   const keyId = found === undefined ? undefined : contentOf(elementOf(found.value), TAG.octetString);
-  return { certificate, key, subject, keyId, notAfter: Date.parse(certificate.validTo) };
+  const authorityKeyId = keyId === undefined ? [] : [authorityKeyIdOf(keyId)];
+  return { certificate, key, subject, keyId, authorityKeyId, notAfter: Date.parse(certificate.validTo) };
 }
 
 /** Rejects if the signing certificate has expired. */
@@ -95,7 +98,7 @@ export async function makeLeaf(signer: Signer, request: LeafRequest): Promise<Ma
   const isNamed = request.hasCommonName && Buffer.byteLength(first) <= COMMON_NAME_BYTES_MAX;
   const extensions = [
     ...leafExtensions,
-    ...(signer.keyId === undefined ? [] : [authorityKeyId(signer.keyId)]),
+    ...signer.authorityKeyId,
     extension(OID_ALTERNATIVE_NAMES, true, alternativeNamesValue(identities)),
   ];
   return signed(signer.key, {
@@ -196,7 +199,7 @@ const leafExtensions: readonly Buffer[] = [
   extension(OID_BASIC_CONSTRAINTS, true, sequence()),
 ];
 
-function authorityKeyId(keyId: Uint8Array): Buffer {
+function authorityKeyIdOf(keyId: Uint8Array): Buffer {
   return extension(OID_AUTHORITY_KEY_ID, false, sequence(write(primitive(0), keyId)));
 }
 

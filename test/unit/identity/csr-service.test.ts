@@ -21,7 +21,7 @@ async function service(options: Partial<CsrServiceOptions> = {}) {
     authenticate: async () => ({ kind: 'proven', caller }),
     whyNotImpersonated: () => 'no',
     sign: ({ csr, validitySeconds }, identities) => authority.sign(csr, identities, validitySeconds),
-    audit: fact => void facts.push(fact),
+    audit: async fact => void facts.push(fact),
     log: () => undefined,
     ready: () => true,
     count: () => undefined,
@@ -51,6 +51,35 @@ describe('the signing service', () => {
     expect(facts.map(({ kind }) => kind)).toEqual(['CertificateIssued', 'CertificateRefused', 'CertificateRefused']);
     expect(facts[2]).toMatchObject({ code: 'UNAUTHENTICATED', impersonated: ALICE, reason: 'no' });
     expect(stranger.facts).toEqual([]);
+  });
+
+  it('hands a certificate out when it is recorded, and withholds one that cannot be', async () => {
+    let recorded: () => void = () => undefined;
+    let isAsked: () => void = () => undefined;
+    const held = new Promise<void>(resolve => {
+      isAsked = resolve;
+    });
+    const recording = new Promise<void>(resolve => {
+      recorded = resolve;
+    });
+    const slow = await service({
+      audit: () => {
+        isAsked();
+        return recording;
+      },
+    });
+    let answer: unknown;
+    const created = slow.service.create(peer, ask((await signingRequest()).pem)).then(found => {
+      answer = found;
+    });
+    await held;
+    await new Promise(resolve => setImmediate(resolve));
+    expect([answer, slow.service.underWay]).toEqual([undefined, 1]);
+    recorded();
+    await created;
+    expect(answer).toHaveProperty('certChain');
+    const full = await service({ audit: () => Promise.reject(new Error('too much is queued')) });
+    expect(await full.service.create(peer, ask((await signingRequest()).pem))).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('asks callers to come back while identities cannot be verified or there is no authority', async () => {

@@ -1,3 +1,4 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,6 +12,7 @@ import {
   time,
   write,
 } from '../../../src/identity/x509/der.ts';
+import { publicKeyOf } from '../../../src/identity/x509/keys.ts';
 import { pemOf } from '../../../src/identity/x509/pem.ts';
 import { readRequest } from '../../../src/identity/x509/request.ts';
 import { signingRequest } from './signing-request.ts';
@@ -42,6 +44,39 @@ describe('DER', () => {
     }
     expect(() => elementOf(Buffer.concat([sequence(), sequence()]))).toThrow('expected one');
     expect(write(5).toString('hex')).toBe('0500');
+  });
+});
+
+describe('a public key', () => {
+  const rsa = [2_048, 4_096].map(modulusLength => generateKeyPairSync('rsa', { modulusLength }).publicKey);
+  const curves = ['P-256', 'P-384', 'P-521', 'secp256k1'];
+  const ec = curves.map(namedCurve => generateKeyPairSync('ec', { namedCurve }).publicKey);
+  const keys = [...rsa, ...ec, generateKeyPairSync('ed25519').publicKey];
+
+  it('is the one that OpenSSL reads from the same bytes', () => {
+    for (const key of keys) expect(publicKeyOf(key.export({ format: 'der', type: 'spki' })).equals(key)).toBe(true);
+  });
+
+  it('with any one byte changed is the one that OpenSSL reads, or none', () => {
+    const texts = keys.map(key => key.export({ format: 'der', type: 'spki' }));
+    const read = (from: () => KeyObject): string | undefined => {
+      try {
+        return from().export({ format: 'der', type: 'spki' }).toString('hex');
+      } catch {
+        return undefined;
+      }
+    };
+    fc.assert(
+      fc.property(fc.constantFrom(...texts), fc.nat(40), fc.integer({ min: 1, max: 255 }), (spki, at, flip) => {
+        const changed = Buffer.from(spki);
+        changed[at] = changed[at]! ^ flip;
+        const found = read(() => publicKeyOf(changed));
+        if (found !== undefined) {
+          expect(read(() => createPublicKey({ key: changed, format: 'der', type: 'spki' }))).toBe(found);
+        }
+      }),
+      { numRuns: 1_000, seed: 17 },
+    );
   });
 });
 
