@@ -159,10 +159,24 @@ export class SqliteStore implements Store {
   }
 
   async commit(group: Group): Promise<StoredHead> {
-    const answer = await this.#ask({ kind: 'commit', group });
-    this.#head = { ...answer.head, hash: Buffer.from(answer.head.hash) };
+    try {
+      const answer = await this.#ask({ kind: 'commit', group });
+      this.#head = { ...answer.head, hash: Buffer.from(answer.head.hash) };
+    } catch (fault) {
+      this.#head = this.#headIfStored(group) ?? rethrow(fault);
+    }
     this.#keyCheck ??= group.keyCheck;
     return this.#head;
+  }
+
+  /** The file's head if it is the group's end: the writer thread may have died between its commit and its answer. */
+  #headIfStored(group: Group): StoredHead | undefined {
+    try {
+      const head = this.recordedHead();
+      return head.seq === group.firstSeq + group.rows.length - 1 ? head : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   async writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void> {
@@ -298,6 +312,10 @@ export class SqliteStore implements Store {
     const advice = 'restore the file from a copy; `journal verify` tells more';
     return new JournalFault('damaged', `${what}; ${advice}`, { path: this.path, seq });
   }
+}
+
+function rethrow(fault: unknown): never {
+  throw fault;
 }
 
 function prepare(db: Db) {

@@ -1,7 +1,10 @@
-// The writer thread, the only writer of the file. One request, one transaction, one answer, in order.
+// The writer thread, the only writer of the file. One request, at most one transaction, one answer, in order.
 //
-// Invariant: the head is what the file says. After a failed transaction it is read back, so an error at commit time
-// cannot leave the thread with a chain that the file does not have.
+// Invariants: the head is what the file says. After a failed transaction it is read back, so an error at commit time
+// cannot leave the thread with a chain that the file does not have; if it cannot be read, it stays what it was until a
+// later task fails and reads it. A group is stored whole, with its key check, or not at all, and follows the head in
+// seq and time. The head record (head-record.ts) is written between commit and answer, so it never claims an event that
+// was not committed. A snapshot's row is written after its segments and deleted before them.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/base/assert.ts';
@@ -129,6 +132,7 @@ class Writer {
     this.#record.write({ seq, hash: hash.toString('hex') });
   }
 
+  /** What a task has besides its group of events; true: there is more to do. */
   #writeOther(task: Exclude<WriterTask, { kind: 'close' | 'shrink' }>): boolean {
     if (task.kind === 'drop') return this.#drop(task.seq);
     if (task.kind === 'trim') return this.#trim(task.to);

@@ -91,7 +91,10 @@ export interface Store {
   /** The last event that was acknowledged, as it is known outside the store; undefined: it is not. */
   acknowledged(): number | undefined;
 
-  /** One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. */
+  /**
+   * One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. If the file
+   * cannot be read either, that is unknown; if the group was stored, every later one is refused then.
+   */
   commit(group: Group): Promise<StoredHead>;
 
   /**

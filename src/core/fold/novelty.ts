@@ -1,10 +1,12 @@
 // Drops facts that change nothing: equal values, changes outside the projection of a kind, deletions of absent objects.
-// The facts of every adapter pass here first, so the dropped ones are neither journalled nor folded. Pure, so that any
-// source can be replayed through it.
+// An object of an unknown kind or without a name is never dropped, nor is one that moved to another file. The facts of
+// every adapter pass here first, so the dropped ones are neither journalled nor folded. Pure, so that any source can be
+// replayed through it.
 //
-// Invariants: folding what is left gives the same objects in force as folding everything; a complete list deletes only
-// objects of its own source, and none that may stand in a part that could not be read; the private key of the mesh's
-// authority never leaves here.
+// Invariants: folding what is left gives the same objects in force, from the same files, as folding everything; a
+// complete list deletes only objects of its own source, after the news of the list, and none that may stand in a part
+// that could not be read; the private key of the mesh's authority is removed before anything is compared, so it never
+// leaves here.
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
@@ -23,15 +25,28 @@ export function newsOf(state: State, source: string, batch: readonly Fact[]): re
 }
 
 /**
- * As `newsOf`, piece by piece: the caller may yield between pieces if the state does not change. Undefined: a fact was
- * checked and changes nothing.
+ * As `newsOf`, piece by piece: the caller may yield between pieces if the state does not change. Undefined: a step that
+ * gave no fact.
  */
 export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
-  const ahead = new Map<string, RawObject | undefined>();
+  const ahead: Ahead = { objects: new Map(), others: new Map() };
   for (const received of batch) {
     const fact = withoutKeys(state, received);
     yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
   }
+}
+
+/** The last version of an object, and the file that it stands in. */
+interface Known {
+  readonly raw: RawObject;
+  readonly file: string | undefined;
+}
+
+/** What the earlier facts of a batch said last; an undefined object was deleted. */
+interface Ahead {
+  readonly objects: Map<string, Known | undefined>;
+  /** Mesh layers and problems of files. */
+  readonly others: Map<string, Json>;
 }
 
 type Pieces<R = void> = Generator<Fact | undefined, R>;
@@ -153,34 +168,46 @@ function* unlisted(
   return gone;
 }
 
-function isNews(state: State, source: string, fact: Fact, ahead: Map<string, RawObject | undefined>): boolean {
+function isNews(state: State, source: string, fact: Fact, ahead: Ahead): boolean {
   switch (fact.kind) {
     case 'Add':
     case 'Update': {
       const key = recordKeyOf(source, rawRef(fact.object));
       if (key === undefined) return true;
-      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
-      ahead.set(key, fact.object);
-      return known === undefined || !sameProjection(known, fact.object);
+      const known = knownObject(state, key, ahead);
+      const now: Known = { raw: fact.object, file: fact.origin?.file };
+      ahead.objects.set(key, now);
+      return known === undefined || known.file !== now.file || !sameProjection(known.raw, now.raw);
     }
     case 'Delete': {
       const key = recordKeyOf(source, fact.ref);
       if (key === undefined) return false;
-      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
-      ahead.set(key, undefined);
+      const known = knownObject(state, key, ahead);
+      ahead.objects.set(key, undefined);
       return known !== undefined;
     }
     case 'Malformed': {
-      const known = state.malformed.get(`${source}|${fact.origin.file}`);
-      return !jsonEqual([known?.reasons ?? [], known?.ignored ?? []], [fact.reasons, fact.ignored ?? []]);
+      const key = `${source}|${fact.origin.file}`;
+      const known = state.malformed.get(key);
+      const before = [known?.reasons ?? [], known?.ignored ?? []];
+      return changes(ahead, `Malformed|${key}`, before, [fact.reasons, fact.ignored ?? []]);
     }
     case 'MeshConfig':
-      return !jsonEqual(lastValue(layerRecordOf(state.mesh, fact.layer)), fact.value);
-    case 'MeshNetworks':
-      return !jsonEqual(lastValue(layerRecordOf(state.networks, fact.layer)), fact.value);
+    case 'MeshNetworks': {
+      const layers = fact.kind === 'MeshConfig' ? state.mesh : state.networks;
+      const before = lastValue(layerRecordOf(layers, fact.layer));
+      return changes(ahead, `${fact.kind}|${fact.layer ?? ''}`, before, fact.value);
+    }
     default:
       return true;
   }
+}
+
+/** True if the value differs from that of the earlier facts of the batch, or else from `before`, that of the state. */
+function changes({ others }: Ahead, key: string, before: Json, now: Json): boolean {
+  const last = others.has(key) ? (others.get(key) as Json) : before;
+  others.set(key, now);
+  return !jsonEqual(last, now);
 }
 
 /** Removes the private key of the mesh's authority before anything is compared or recorded. */
@@ -200,9 +227,12 @@ function lastValue(layer: LayerRecord): Json {
   return layer.refused?.raw ?? layer.raw ?? null;
 }
 
-function knownRaw(state: State, key: string): RawObject | undefined {
+function knownObject(state: State, key: string, { objects }: Ahead): Known | undefined {
+  if (objects.has(key)) return objects.get(key);
   const record = state.records.get(key);
-  return record?.refused?.raw ?? record?.raw;
+  if (record === undefined) return undefined;
+  const { raw, origin } = record.refused ?? record;
+  return raw === undefined ? undefined : { raw, file: origin?.file };
 }
 
 function sameProjection(a: RawObject, b: RawObject): boolean {

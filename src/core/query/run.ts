@@ -1,9 +1,10 @@
 // One run of a query: the tracked reader that the query is given, and the record of what it read.
 //
 // Invariant: the record names everything that the value depends on (reads, misses included; calls; facets, its own and
-// those of its calls), each in the order of the run. A call taken over from the previous entry is current, and is
-// copied unless that entry is unlinked, so no two linked entries share a Call (verifying an entry
-// updates its Calls in place).
+// those of its calls), each in the order of the run, and every memo cell that the run used, which sweeps keep with the
+// entry. A call taken over from the previous entry is current. It is copied unless that entry is unlinked and was one
+// of the same variants, so no two linked entries share a Call: verifying an entry updates its Calls in place, and the
+// other one would not become a caller of what they hold then.
 //
 // The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
 // of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by
@@ -63,7 +64,10 @@ export class Run implements ProxyReader {
   readonly #proxy: ProxyRecord | undefined;
   /** Call lists of the previous entry, in which `selectEach` finds calls that are still current. */
   readonly #previousLists: readonly CallList[];
-  /** The previous entry is unlinked: its Call objects have no other owner and are reused without a copy. */
+  /**
+   * The previous entry is unlinked and one of `variants`: no other run can take its Call objects, so they are reused
+   * without a copy. One of other variants is a predecessor, and has lent its calls to the run that replaces it, too.
+   */
   readonly #ownsPreviousCalls: boolean;
   readonly #id = ++runs;
   /** Facets that this query itself read. */
@@ -75,13 +79,22 @@ export class Run implements ProxyReader {
   #callLists: CallList[] | undefined;
   #generated: MemoCell[] | undefined;
 
-  /** `previous`: the entry that this run replaces or, by its lineage, succeeds; it must match the proxy. */
-  constructor(context: RunContext, state: State, proxy: ProxyRecord | undefined, previous?: Entry) {
+  /**
+   * `variants`: what the entry of this run will be one of. `previous`: the entry that this run replaces or, by its
+   * lineage, succeeds; it must match the proxy.
+   */
+  constructor(
+    context: RunContext,
+    state: State,
+    proxy: ProxyRecord | undefined,
+    variants: Variants<Entry>,
+    previous?: Entry,
+  ) {
     this.#context = context;
     this.#state = state;
     this.#proxy = proxy;
     this.#previousLists = previous?.callLists ?? NOTHING;
-    this.#ownsPreviousCalls = previous?.unlinked === true;
+    this.#ownsPreviousCalls = previous?.unlinked === true && previous.variants === variants;
   }
 
   /** The sources of the facet key, in the order of the reads. */

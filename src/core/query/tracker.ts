@@ -12,12 +12,17 @@
 // How a change travels. The read index finds the reads whose value changed. Entries that made such a read become
 // `invalid`; their callers, however far up, become `suspect`. A suspect entry is verified on its next use: its calls
 // are evaluated in order, and if all values are unchanged, it is valid again without a run. A run that gives an equal
-// value keeps the old object, so nothing above it runs.
+// value (memo.ts: to a limited depth) keeps the old object, so nothing above it runs.
 //
 // Invariant: a `valid` entry has the value that its query would give for any proxy with the entry's facet key, at the
 // state that the read index was last moved to. It holds because a query may look at nothing but its reader and its
 // argument, and a generator at nothing but its inputs. An earlier entry (stale, of a paused run, or of the same
 // lineage) lends a run its calls and, if the value is equal, its object; it never decides the value.
+//
+// Neither pauses nor sweeps change a value. A run that throws, also because the budget is spent, memoises nothing of
+// its own. A sweep drops entries that have no caller and were used neither in this epoch nor in the previous one, so
+// every use of an entry sets `usedInEpoch`; each invalidation and each drop counts in `#invalidations`, by which
+// ProxyFacets look again.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -74,7 +79,7 @@ export class Tracker {
   readonly #predecessors = new Predecessors();
   readonly #generatorMemo = new InputMemo();
   readonly #bindings = new InputMemo();
-  /** The stale entries that interrupted runs were replacing; the next attempt reuses their calls. */
+  /** The earlier entries that interrupted runs were given; the next attempt reuses their calls. */
   readonly #pausedRuns = new WeakMap<
     Variants<Entry>,
     { readonly proxy: ProxyRecord | undefined; readonly previous: Entry }
@@ -213,8 +218,8 @@ export class Tracker {
     const known = proxy === undefined ? undefined : this.#proxyFacetsOf(proxy).values;
     const facetValue = (facet: Facet): FacetValue =>
       proxy === undefined ? NO_PROXY_VALUE : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
-    // Several entries can match the proxy if the query asks for other facets than it did in an earlier state. Validity
-    // does not depend on which of the matching proxies asks, so an invalid entry is dropped for all of them.
+    // Several entries can match the proxy if the query asked for other facets in an earlier state. Each that is not valid
+    // now is dropped, for all proxies: validity does not depend on which of the matching ones asks.
     let previous = this.#resumePausedRun(proxy, variants, facetValue);
     for (let entry = variants.find(facetValue); entry !== undefined; entry = variants.find(facetValue)) {
       if (this.#revalidate(state, proxy, entry)) return entry;
@@ -331,7 +336,7 @@ export class Tracker {
     previous: Entry | undefined,
   ): Entry {
     this.#budget.spend();
-    const run = new Run(this.#context, state, proxy, previous);
+    const run = new Run(this.#context, state, proxy, variants, previous);
     this.#residentRun.run = run;
     const value = query.run(run, arg as never);
     this.stats.runs++;

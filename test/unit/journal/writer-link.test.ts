@@ -1,11 +1,16 @@
-// The writer thread may die (out of memory, a fault in native code): what was asked is rejected, the file stays whole,
-// and the next request starts another thread.
+// The writer thread may die (out of memory, a fault in native code): what was asked is rejected unless the file has it,
+// the file stays whole, and the next request starts another thread.
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openForWriting } from '../../../src/journal/sqlite-file.ts';
+import { AppendQueue } from '../../../src/journal/append-queue.ts';
+import { encodeFact } from '../../../src/journal/codec.ts';
+import { JournalFault } from '../../../src/journal/fault.ts';
+import { openForReading, openForWriting } from '../../../src/journal/sqlite-file.ts';
+import { SqliteStore } from '../../../src/journal/sqlite-store.ts';
+import { Vault } from '../../../src/journal/vault.ts';
 import { WriterLink } from '../../../src/journal/writer-link.ts';
-import { openHere, temporaryDirectory } from './helpers.ts';
+import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
 test('a dead writer thread fails its write, and the next write has a new thread', async () => {
   const path = join(temporaryDirectory(), 'j.db');
@@ -61,3 +66,48 @@ test('a group that does not follow the head is refused', async () => {
     await expect(asked).rejects.toMatchObject({ code: 'write-failed' });
   }
 });
+
+/** Its thread dies before or after the next task, and the answer is lost. */
+class DyingLink extends WriterLink {
+  dies: 'before' | 'after' | undefined;
+
+  override async ask(task: Parameters<WriterLink['ask']>[0]): ReturnType<WriterLink['ask']> {
+    const { dies } = this;
+    this.dies = undefined;
+    if (dies !== 'before') {
+      const answer = await super.ask(task);
+      if (dies === undefined) return answer;
+    }
+    await (await this.start()).terminate();
+    throw new JournalFault('write-failed', 'the writer thread ended');
+  }
+}
+
+test.each(['before', 'after'] as const)(
+  'a group whose thread dies %s its commit is told as the file has it',
+  async dies => {
+    const path = join(temporaryDirectory(), 'j.db');
+    openForWriting(path).close();
+    const link = new DyingLink({ path, durability: 'off', fileBytesMax: undefined });
+    const store = new SqliteStore(path, openForReading(path), link, () => undefined);
+    onTestFinished(() => store.close());
+    const vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false });
+    const told: number[] = [];
+    const queue = new AppendQueue(
+      store,
+      tickingClock(),
+      () => undefined,
+      events => told.push(...events.map(({ seq }) => seq)),
+    );
+    const append = (name: string) => queue.append([encodeFact(added(name), vault)]);
+    await append('a');
+    link.dies = dies;
+    const second = append('b');
+    if (dies === 'before') await expect(second).rejects.toMatchObject({ code: 'write-failed' });
+    else await second;
+    await append('c');
+    const stored = store.page(1, 9).map(({ seq }) => seq);
+    expect(stored).toEqual(dies === 'before' ? [1, 2] : [1, 2, 3]);
+    expect(told).toEqual(stored);
+  },
+);

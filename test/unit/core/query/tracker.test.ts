@@ -3,7 +3,13 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { type Derivation, KEY_SEPARATOR, type ProxyReader, type Query } from '../../../../src/core/query/reader.ts';
+import {
+  type Derivation,
+  KEY_SEPARATOR,
+  type ProxyReader,
+  type Query,
+  type Selection,
+} from '../../../../src/core/query/reader.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { put, remove, step } from '../../world.ts';
@@ -227,6 +233,45 @@ describe('a value is shared', () => {
     const more = put(start, authentication('three')).state;
     expect(tracker.get(more, alpha, shown, '')).toEqual([true]);
     expect(tracker.get(more, gamma, shown, '')).toEqual([false]);
+  });
+});
+
+describe('an interrupted run that was lent the calls of another list', () => {
+  interface Named {
+    readonly key: string;
+  }
+  const modes: Selection<Named, string | undefined> = {
+    name: 'modes',
+    run: (reader, { key }) => reader.object('PeerAuthentication', key)?.labels.mode,
+  };
+  const all: Selection<{ readonly list: readonly Named[] }, readonly unknown[]> = {
+    name: 'all',
+    lineage: () => 'all',
+    run: (reader, { list }) => [...reader.selectEach(modes, list), reader.mesh('accessLogFile')],
+  };
+
+  it('shares no record with the run that replaces the other', () => {
+    const tracker = new Tracker();
+    const [one, two, three] = ['prod/one', 'prod/two', 'prod/three'].map(key => ({ key }));
+    const shorter = { list: [one!, two!] };
+    const longer = { list: [one!, two!, three!] };
+    const value = (state: State, of: typeof shorter) => tracker.select(state, undefined, all, of);
+    value(start, shorter);
+    // Runs for the longer list, takes two calls of the shorter one, and is interrupted before the third.
+    expect(tracker.within(1, () => value(start, longer)).value).toBeUndefined();
+    let state = changedMesh(start, { accessLogFile: '/dev/stdout' });
+    value(state, shorter);
+    value(state, longer);
+    // The first call is made again and gives an equal value.
+    state = put(state, {
+      ...authentication('one'),
+      metadata: { name: 'one', namespace: 'prod', labels: { mode: 'STRICT', x: 'y' } },
+    }).state;
+    value(state, shorter);
+    value(state, longer);
+    state = put(state, authentication('one', 'DISABLE')).state;
+    expect(value(state, shorter)).toEqual(['DISABLE', 'STRICT', '/dev/stdout']);
+    expect(value(state, longer)).toEqual(['DISABLE', 'STRICT', undefined, '/dev/stdout']);
   });
 });
 
