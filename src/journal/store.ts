@@ -92,8 +92,8 @@ export interface Store {
   acknowledged(): number | undefined;
 
   /**
-   * One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. If the file
-   * cannot be read either, that is unknown; if the group was stored, every later one is refused then.
+   * One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. If the
+   * file cannot be read either, that is unknown; if the group was stored, every later one is refused then.
    */
   commit(group: Group): Promise<StoredHead>;
 

@@ -218,8 +218,8 @@ export class Tracker {
     const known = proxy === undefined ? undefined : this.#proxyFacetsOf(proxy).values;
     const facetValue = (facet: Facet): FacetValue =>
       proxy === undefined ? NO_PROXY_VALUE : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
-    // Several entries can match the proxy if the query asked for other facets in an earlier state. Each that is not valid
-    // now is dropped, for all proxies: validity does not depend on which of the matching ones asks.
+    // Several entries can match the proxy if the query asked for other facets in an earlier state. Each that is not
+    // valid now is dropped, for all proxies: validity does not depend on which of the matching ones asks.
     let previous = this.#resumePausedRun(proxy, variants, facetValue);
     for (let entry = variants.find(facetValue); entry !== undefined; entry = variants.find(facetValue)) {
       if (this.#revalidate(state, proxy, entry)) return entry;
