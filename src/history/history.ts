@@ -9,10 +9,12 @@ import { Tracker } from '../core/query/tracker.ts';
 import { emptyState, type State } from '../core/state.ts';
 import type { Head, Journal, SnapshotInfo } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
-import { readSnapshot, rejectedIn } from '../offline/load-state.ts';
+import { readSnapshot } from '../offline/load-state.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { foldAlong } from './folding.ts';
 import { HistoryFault } from './history-fault.ts';
+import { LastSent } from './last-sent.ts';
+import { Rejections } from './rejections.ts';
 import { type StateCache, stateCacheOf } from './state-cache.ts';
 
 /** Recently visited states, besides the checkpoints: a slider goes back and forth. */
@@ -39,6 +41,8 @@ export interface HistoryOptions {
    * much as the way. Default: false.
    */
   readonly oneVisit?: boolean;
+  /** States that a long way leaves behind it, about. Fewer make the way itself shorter. Default: STATES_A_WAY. */
+  readonly statesAWay?: number;
   /** Called now and then while a position is folded to. `from`: the state that was there before. */
   readonly onProgress?: (seq: number, to: number, from: number) => void;
 }
@@ -47,25 +51,28 @@ export class History {
   readonly journal: Journal;
   /** For generating; shared by all visits, so that neighbouring positions share values. */
   readonly tracker = new Tracker();
+  readonly lastSent: LastSent;
   readonly #checkpoints: Checkpoints;
   readonly #foldMax: number;
   readonly #onProgress: HistoryOptions['onProgress'];
   readonly #cache: StateCache | undefined;
+  readonly #statesAWay: number;
   #leavesStates: boolean;
   /** How far `prepare` is. */
   #prepared: State | undefined;
   readonly #recent = new Map<number, State>();
   #visits = 0;
-  readonly #rejected = new Set<number>();
-  /** Where the journal was searched for `Rejected`; both ends included. */
-  #searched: { readonly first: number; readonly last: number } | undefined;
+  readonly #rejections: Rejections;
 
   constructor(journal: Journal, options: HistoryOptions = {}) {
     this.journal = journal;
+    this.lastSent = new LastSent(journal);
+    this.#rejections = new Rejections(journal);
     this.#checkpoints = options.checkpoints ?? new Checkpoints();
     this.#foldMax = options.foldMax ?? Number.POSITIVE_INFINITY;
     this.#onProgress = options.onProgress;
     this.#cache = options.keepStates === true ? stateCacheOf(journal) : undefined;
+    this.#statesAWay = options.statesAWay ?? STATES_A_WAY;
     this.#leavesStates = options.oneVisit !== true;
   }
 
@@ -111,7 +118,7 @@ export class History {
       journal: this.journal,
       from,
       to,
-      rejected: await this.#rejections(from.seq),
+      rejected: await this.#rejections.after(from.seq),
       step: this.#step(events),
       onState,
       onProgress: seq => this.#onProgress?.(seq, to, from.seq),
@@ -127,13 +134,14 @@ export class History {
    */
   async prepare(): Promise<boolean> {
     const from = this.#prepared ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
-    const to = Math.min(this.head().seq, from.seq + PREPARED_EVENTS);
+    const to = Math.min(this.head().seq, from.seq - (from.seq % PREPARED_EVENTS) + PREPARED_EVENTS);
     if (to <= from.seq) return false;
     const onState = (state: State): void => this.#checkpoints.consider(state);
-    const rejected = await this.#rejections(from.seq);
+    const rejected = await this.#rejections.after(from.seq);
     const step = this.#checkpoints.spacing;
     this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState });
     onState(this.#prepared);
+    await this.lastSent.prepare(to);
     return to < this.head().seq;
   }
 
@@ -144,7 +152,7 @@ export class History {
       return Number.POSITIVE_INFINITY;
     }
     let step = this.#checkpoints.spacing;
-    while (step * STATES_A_WAY < events && step < STATE_EVENTS_MAX) step *= 2;
+    while (step * this.#statesAWay < events && step < STATE_EVENTS_MAX) step *= 2;
     return step;
   }
 
@@ -168,12 +176,12 @@ export class History {
   }
 
   async #nearest(seq: number): Promise<State> {
-    const kept = this.#checkpoints.before(seq);
+    const kept = later(this.#checkpoints.before(seq), this.#visitedBefore(seq));
     if (kept !== undefined && seq - kept.seq <= this.#checkpoints.spacing) return kept;
     const snapshots = await this.journal.snapshots.list();
     const newest = snapshots.filter(info => info.seq <= seq).at(-1);
     if (newest !== undefined && this.#isWorthReading(newest, seq, kept)) {
-      const state = await readSnapshot(this.journal, seq);
+      const state = await readSnapshot(this.journal, seq, this.#closest(seq) ?? kept);
       if (state !== undefined && state.seq > (kept?.seq ?? 0)) return this.#remember(state);
     }
     const cached = await this.#cache?.nearest(seq, Math.max(newest?.seq ?? 0, kept?.seq ?? 0) + STATE_EVENTS_MAX / 2);
@@ -186,6 +194,21 @@ export class History {
       );
     }
     return emptyState;
+  }
+
+  #visitedBefore(seq: number): State | undefined {
+    let last: State | undefined;
+    for (const state of this.#recent.values()) if (state.seq < seq) last = later(last, state);
+    return last;
+  }
+
+  /** Of those visited. */
+  #closest(seq: number): State | undefined {
+    let closest: State | undefined;
+    for (const state of this.#recent.values()) {
+      if (closest === undefined || Math.abs(state.seq - seq) < Math.abs(closest.seq - seq)) closest = state;
+    }
+    return closest;
   }
 
   #isWorthReading(snapshot: SnapshotInfo, seq: number, kept: State | undefined): boolean {
@@ -211,20 +234,10 @@ export class History {
     }
     return state;
   }
+}
 
-  /** Of the events after `from`. `Rejected` facts stand after the events that they name. */
-  async #rejections(from: number): Promise<ReadonlySet<number>> {
-    const { first, last } = this.#searched ?? { first: from + 1, last: from };
-    const head = this.head().seq;
-    const add = async (start: number, end: number): Promise<void> => {
-      if (start > end) return;
-      for (const seq of await rejectedIn(this.journal, start, end)) this.#rejected.add(seq);
-    };
-    await add(from + 1, first - 1);
-    await add(last + 1, head);
-    this.#searched = { first: Math.min(first, from + 1), last: Math.max(last, head) };
-    return this.#rejected;
-  }
+function later(one: State | undefined, other: State | undefined): State | undefined {
+  return one === undefined || (other !== undefined && other.seq > one.seq) ? other : one;
 }
 
 /** Opens a journal file for looking only, also beside the control plane that writes it. Rejects with a JournalFault. */

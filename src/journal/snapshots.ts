@@ -11,7 +11,7 @@ import { encodeSnapshotFact, inspect } from './codec.ts';
 import { JournalFault } from './fault.ts';
 import type { Finding, Snapshot, SnapshotFact, SnapshotInfo, Snapshots } from './journal.ts';
 import type { RawSegment, SnapshotRow, Store } from './store.ts';
-import type { Vault } from './vault.ts';
+import { holdsSealed, type Vault } from './vault.ts';
 
 /** A segment ends at whichever limit comes first; encoding one takes one to two milliseconds. */
 export const SEGMENT_FACTS_MAX = 200;
@@ -116,8 +116,9 @@ export class StoreSnapshots implements Snapshots {
   }
 
   #decode(segment: RawSegment, seq: number, secrets: Secrets): readonly SnapshotFact[] {
-    const items = JSON.parse(segment.body.toString('utf8')) as readonly { source: string; fact: JsonObject }[];
-    if (secrets === 'sealed') return items;
+    const text = segment.body.toString('utf8');
+    const items = JSON.parse(text) as readonly { source: string; fact: JsonObject }[];
+    if (secrets === 'sealed' || (secrets === 'unsealed' && !holdsSealed(text))) return items;
     const shown = (fact: JsonObject): JsonObject =>
       secrets === 'redacted' ? this.#vault.redact(fact) : this.#vault.openFact(fact, seq);
     return items.map(({ source, fact }) => ({

@@ -7,6 +7,7 @@ import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
 import { Restoring } from '../core/fold/restore.ts';
+import { RestoringBeside } from '../core/fold/restore-beside.ts';
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
@@ -105,11 +106,14 @@ async function startOf(journal: Journal, fromSnapshot: boolean, to: number): Pro
   return start;
 }
 
-/** The state of the newest intact snapshot up to `atMost`; undefined if there is none that this release can read. */
-export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
+/**
+ * The state of the newest intact snapshot up to `atMost`; undefined if there is none that this release can read. What it
+ * has in common with `near`, a state of the same journal, is not made again.
+ */
+export async function readSnapshot(journal: Journal, atMost: number, near?: State): Promise<State | undefined> {
   const snapshot = await journal.snapshots.read(atMost);
   if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
-  const restoring = new Restoring(emptyState);
+  const restoring = near === undefined ? new Restoring(emptyState) : new RestoringBeside(near);
   for await (const page of snapshot.facts) {
     for (const { source, fact } of page) restoring.fact(source, fact);
   }
@@ -125,6 +129,19 @@ export async function rejectedIn(journal: Journal, from: number, to?: number): P
     }
   }
   return rejected;
+}
+
+/** What the newest snapshot says of the events before it. Undefined: there is none that this release can read. */
+export async function rejectedBefore(
+  journal: Journal,
+): Promise<{ readonly seq: number; readonly rejected: readonly number[] } | undefined> {
+  const snapshot = await journal.snapshots.read();
+  if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
+  const rejected: number[] = [];
+  for await (const page of snapshot.facts) {
+    for (const { fact } of page) if (fact.kind === 'Rejected') rejected.push(Number(fact.seq));
+  }
+  return { seq: snapshot.info.seq, rejected };
 }
 
 /** sha256 over the canonical facts of a state: equal states, equal hashes, on any machine (law 1). Hex. */

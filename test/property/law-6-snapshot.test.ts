@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { restore } from '../../src/core/fold/restore.ts';
+import { RestoringBeside } from '../../src/core/fold/restore-beside.ts';
 import { type SourcedFact, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { Table } from '../../src/core/table.ts';
@@ -41,6 +42,13 @@ function throughSnapshot(state: State): State {
   return restore(JSON.parse(JSON.stringify([...snapshotOf(state)])) as SourcedFact[]);
 }
 
+/** Through JSON. */
+function besideOf(near: State, facts: readonly SourcedFact[]): State {
+  const restoring = new RestoringBeside(near);
+  for (const { source, fact } of JSON.parse(JSON.stringify(facts)) as SourcedFact[]) restoring.fact(source, fact);
+  return restoring.finish();
+}
+
 function heldAfter(events: readonly Event[], position: number, cross: (state: State) => State): string {
   const before = foldAll(events.slice(0, position)).state;
   return stateHash(foldAll(events.slice(position), cross(before)).state);
@@ -68,6 +76,51 @@ describe('law 6: snapshot + tail = full fold', () => {
       }),
       parameters<[readonly Event[]]>(60, FOUND),
     );
+  });
+
+  it('holds for a snapshot that is restored beside another state, of the same journal or of any other', () => {
+    fc.assert(
+      fc.property(anyHistory(40), anyHistory(40), fc.nat(40), (events, others, position) => {
+        const { state } = foldAll(events);
+        for (const near of [foldAll(events.slice(0, position)).state, state, foldAll(others).state]) {
+          expect(contentsOf(besideOf(near, [...snapshotOf(state)]))).toEqual(contentsOf(throughSnapshot(state)));
+        }
+      }),
+      parameters<[readonly Event[], readonly Event[], number]>(40),
+    );
+  });
+
+  it('keeps the identity of what a state beside it has, too', () => {
+    fc.assert(
+      fc.property(anyHistory(40), events => {
+        const { state } = foldAll(events);
+        const restored = besideOf(state, [...snapshotOf(state)]);
+        for (const [key, record] of state.records.entries()) {
+          expect(restored.records.get(key)?.accepted).toBe(record.accepted);
+        }
+        expect([restored.mesh, restored.networks, restored.settings]).toEqual([
+          state.mesh,
+          state.networks,
+          state.settings,
+        ]);
+        expect(restored.mesh).toBe(state.mesh);
+      }),
+      parameters<[readonly Event[]]>(30),
+    );
+  });
+
+  it('canary: an object of the other state that the snapshot does not have is detected', () => {
+    const holds = fc.check(
+      fc.property(anyHistory(60), events => {
+        const { state } = foldAll(events);
+        const [first] = state.objects.Service.entries();
+        const facts = [...snapshotOf(state)].filter(({ fact }) => fact.kind !== 'Object');
+        const restored = besideOf(state, facts);
+        return first === undefined || restored.objects.Service.get(first[0]) !== undefined;
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    expect(holds.failed).toBe(true);
   });
 
   it('canary: a snapshot without refused versions is detected', () => {

@@ -90,11 +90,15 @@ async function answerOf<T>(url: string, init: RequestInit, { signal, onProgress 
 
 /** An answer that took its time: `progress` events, then one of `answer` or `fault`. */
 async function streamed<T>(response: Response, onProgress: AskOptions<T>['onProgress']): Promise<T> {
-  for await (const { event, data } of eventsOf(response)) {
-    if (event === 'answer') return JSON.parse(data) as T;
-    const said = JSON.parse(data) as { readonly done: number; readonly of: number; readonly error?: string };
-    if (event === 'fault') throw new ApiFault(response.status, said.error ?? BROKEN);
-    onProgress?.(said.done, said.of);
+  try {
+    for await (const { event, data } of eventsOf(response)) {
+      if (event === 'answer') return JSON.parse(data) as T;
+      const said = JSON.parse(data) as { readonly done: number; readonly of: number; readonly error?: string };
+      if (event === 'fault') throw new ApiFault(response.status, said.error ?? BROKEN);
+      onProgress?.(said.done, said.of);
+    }
+  } catch (error) {
+    if (error instanceof ApiFault || (error as Error).name === 'AbortError') throw error;
   }
   throw new ApiFault(0, BROKEN);
 }
@@ -110,34 +114,4 @@ async function faultOf(response: Response): Promise<string> {
     // Not JSON: the text itself is the message.
   }
   return text.trim() === '' ? `the server answers ${response.status}` : text.trim();
-}
-
-export interface ProgressEvents<A> {
-  readonly onProgress: (done: number, of: number) => void;
-  readonly onAnswer: (answer: A) => void;
-  readonly onFault: (message: string) => void;
-}
-
-/** A long question: its progress as it comes, then its answer or fault. Returns what ends it. */
-export function follow<A>(url: string, { onProgress, onAnswer, onFault }: ProgressEvents<A>): () => void {
-  const source = new EventSource(url);
-  const parsed = (event: Event): unknown => JSON.parse((event as MessageEvent<string>).data);
-  source.addEventListener('progress', event => {
-    const { done, of } = parsed(event) as { readonly done: number; readonly of: number };
-    onProgress(done, of);
-  });
-  source.addEventListener('answer', event => {
-    source.close();
-    onAnswer(parsed(event) as A);
-  });
-  source.addEventListener('fault', event => {
-    source.close();
-    onFault((parsed(event) as { readonly error: string }).error);
-  });
-  // Without a message: the connection broke. A second try would ask the whole question again.
-  source.onerror = () => {
-    source.close();
-    onFault(BROKEN);
-  };
-  return () => source.close();
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ProxyList } from '../../src/admin/explorer/api.ts';
 import type { BisectAnswer, IncidentAnswer, IncidentSymptom } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
-import { follow, urlOf } from '../client/api-client.ts';
+import { ApiFault, ask, urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
 import { counted, fullTime } from '../model/time-text.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -129,12 +129,17 @@ interface Searching<A> {
 function useSearch<A>(url: string): Searching<A> {
   const [state, setState] = useState<Searching<A>>({});
   useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const held = (next: Searching<A>): void => {
+      if (!signal.aborted) setState(next);
+    };
     setState({});
-    return follow<A>(url, {
-      onProgress: (done, of) => setState({ done, of }),
-      onAnswer: answer => setState({ answer }),
-      onFault: fault => setState({ fault }),
-    });
+    ask<A>(url, { signal, onProgress: (done, of) => held({ done, of }) }).then(
+      answer => held({ answer }),
+      (error: unknown) => held({ fault: error instanceof ApiFault ? error.message : String(error) }),
+    );
+    return () => controller.abort();
   }, [url]);
   return state;
 }

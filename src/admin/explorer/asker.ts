@@ -43,6 +43,12 @@ export interface ThreadAnswer {
   readonly body: Uint8Array;
 }
 
+/**
+ * Of a thread that folds a journal file: texts wait for the next version of their object, and would be copied by every
+ * collection of a smaller one. Megabytes; beside a control plane Node's own default.
+ */
+const YOUNG_GENERATION_MB = 96;
+
 const SCRIPT = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 const laneOf: Readonly<Record<string, Lane>> = {
   '/info': 'timeline',
@@ -158,7 +164,8 @@ class LaneOfQuestions {
 
   #start(): Worker {
     const { onError, ...setup } = this.#setup;
-    const worker = startWorker(SCRIPT, setup satisfies ThreadSetup);
+    const limits = setup.mode === 'file' ? { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } : {};
+    const worker = startWorker(SCRIPT, setup satisfies ThreadSetup, limits);
     worker.on('message', (message: ThreadMessage) => this.#take(message));
     worker.on('error', error => onError(`the explorer's thread failed: ${error.message}`));
     worker.on('exit', () => {

@@ -13,9 +13,16 @@ export interface Reader {
   during<T>(asked: Pick<Asked, 'progress'>, work: () => Promise<T>): Promise<T>;
 }
 
-export function openReader(journal: Journal, title: string): Reader {
+/** The first visit of a moment counts, and states all along the journal are prepared beside it. */
+const STATES_A_WAY = 2;
+
+/** `travels`: one question visits many positions. */
+export function openReader(journal: Journal, title: string, travels: boolean): Reader {
   let progress: Asked['progress'] = () => undefined;
-  const history = new History(journal, { onProgress: (seq, to, from) => progress(seq - from, to - from) });
+  const history = new History(journal, {
+    onProgress: (seq, to, from) => progress(seq - from, to - from),
+    ...(travels ? {} : { statesAWay: STATES_A_WAY }),
+  });
   return {
     history,
     title,

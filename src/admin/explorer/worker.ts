@@ -42,7 +42,7 @@ async function open(): Promise<Ask> {
     import('./reader.ts'),
     import('./state-questions.ts'),
   ]);
-  const reader = openReader(journal, title);
+  const reader = openReader(journal, title, setup.lane === 'search');
   if (setup.lane === 'search') return question => run<Reader>(reader, searchQuestions, question, reader.during);
   // Beside a control plane the memory for states all along a long journal is not taken, nor the processor.
   let isPrepared = setup.mode === 'serve';
