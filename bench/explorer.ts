@@ -1,7 +1,7 @@
 // The explorer's server over a million events of a mesh of 500 services: how soon the first view is answered, any
 // moment, the graph of the mesh, and how long the loop of the serving process is busy at a time while the views are
-// asked for at once. The first view by the clock, the least of several: other programs only add to it; the rest CPU time
-// of all threads. PERIPLUS_JOURNAL names a journal that is there already: making one takes minutes.
+// asked for at once. The first view by the clock, the least of several: other programs only add to it; the rest CPU
+// time of all threads. PERIPLUS_JOURNAL names a journal that is there already: making one takes minutes.
 // test/long/explorer-million.test.ts sees the same in a browser.
 
 import { once } from 'node:events';

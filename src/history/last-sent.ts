@@ -1,5 +1,6 @@
-// The newest receipt of each subscription up to a position. The journal has no index by proxy: receipts are read from the
-// position back, and what a block of events holds is kept, because positions that are asked for share most of their past.
+// The newest receipt of each subscription up to a position. The journal has no index by proxy: receipts are read from
+// the position back, and what a block of events holds is kept, because positions that are asked for share most of their
+// past.
 //
 // Limits: NEWEST_MAX receipts are kept; the blocks used longest ago are dropped first.
 

@@ -107,8 +107,8 @@ async function startOf(journal: Journal, fromSnapshot: boolean, to: number): Pro
 }
 
 /**
- * The state of the newest intact snapshot up to `atMost`; undefined if there is none that this release can read. What it
- * has in common with `near`, a state of the same journal, is not made again.
+ * The state of the newest intact snapshot up to `atMost`; undefined if there is none that this release can read. What
+ * it has in common with `near`, a state of the same journal, is not made again.
  */
 export async function readSnapshot(journal: Journal, atMost: number, near?: State): Promise<State | undefined> {
   const snapshot = await journal.snapshots.read(atMost);

@@ -1,5 +1,6 @@
 // What the explorer's page promises of any journal: texts of others stay texts, a copied address reopens the view for
-// a colleague with the redacted journal, every view prints whole, and keys reach everything. In a real Chromium.
+// a colleague with the redacted journal, every view prints whole, and keys reach everything. In a real Chromium. And
+// that a control plane can be run without it.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { hostile, writeHostileJournal } from './explorer/hostile-journal.ts';
 import { CUT_SCRIPT, FOCUS_SCRIPT } from './explorer/page-checks.ts';
 import { CLI, ServedExplorer } from './explorer/served-explorer.ts';
 import { OUTAGE_VIEWS } from './explorer/views.ts';
+import { freePorts } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OUTAGE = join(ROOT, 'journal/fixtures/subset-outage.jsonl');
@@ -172,6 +174,32 @@ describe.runIf(program !== undefined)("the explorer's page", () => {
       await page.emulateMedia({ media: 'screen' });
     }
     expect(await explorer.closed()).toEqual([]);
+  });
+});
+
+describe('the explorer of a control plane', () => {
+  it.each([
+    ['true', 200],
+    ['false', 404],
+  ])('with --ui=%s answers %d beside the debug pages', async (ui, status) => {
+    const folder = await mkdtemp(join(tmpdir(), 'periplus-explorer-serve-'));
+    const [http, monitoring, grpc] = await freePorts(3);
+    const addresses = [`--httpAddr=127.0.0.1:${http}`, `--monitoringAddr=127.0.0.1:${monitoring}`];
+    const args = [...addresses, `--grpcAddr=127.0.0.1:${grpc}`, '--httpsAddr=', '--secureGRPCAddr=', '--ctrlz_port=0'];
+    const where = ['--configDir', folder, '--journal', join(folder, 'journal.db')];
+    const serving = await ServedExplorer.run(['serve', ...where, ...args, `--ui=${ui}`], new RegExp(`(${grpc})`));
+    try {
+      const statusOf = async (port: number | undefined, path: string): Promise<number> =>
+        (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      await expect.poll(() => statusOf(http, '/ready').catch(() => 0), LONG).toBe(200);
+      for (const port of [http, monitoring]) {
+        expect([await statusOf(port, '/ui/'), await statusOf(port, '/api/v1/info')]).toEqual([status, status]);
+        expect(await statusOf(port, '/debug/syncz')).toBe(200);
+      }
+    } finally {
+      await serving.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
 

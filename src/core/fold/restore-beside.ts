@@ -1,5 +1,5 @@
-// Restores a snapshot beside a state of the same journal that is known already: what both have in common is not decoded,
-// judged and indexed again, and keeps its identity, so that what was generated of it stays valid.
+// Restores a snapshot beside a state of the same journal that is known already: what both have in common is not
+// decoded, judged and indexed again, and keeps its identity, so that what was generated of it stays valid.
 //
 // Invariant: `finish` returns the state that `restore` returns for the same facts (law 6). A record is taken over only
 // if the fact says of it, value by value, what it holds. Where mesh or settings differ, which decide what is in force,

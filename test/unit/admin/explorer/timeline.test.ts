@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventFacts } from '../../../../src/admin/explorer/event-facts.ts';
+import { searchQuestions, stateQuestions } from '../../../../src/admin/explorer/state-questions.ts';
+import { timelineQuestions } from '../../../../src/admin/explorer/timeline.ts';
 import { canonicalJson, type JsonObject } from '../../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../../src/core/event.ts';
 import { managerOf } from '../../../../src/history/last-change.ts';
@@ -133,6 +135,10 @@ describe('callers', () => {
       'proxies',
       'proxy/raw?proxy=web.shop',
       'object?object=Secret/shop/key',
+      'object/effect?object=Secret/shop/key',
+      'diff?from=2&to=3',
+      'objects',
+      'incident',
     ]) {
       const { text } = await explorer.ask(`${api}/${path}`);
       expect(text).not.toContain(Buffer.from('very private').toString('base64'));
@@ -153,6 +159,19 @@ describe('callers', () => {
     for (const path of REFUSED_TO_NAMESPACES) {
       expect([path, (await explorer.ask(`${api}/${path}`, { headers })).status]).toEqual([path, 403]);
     }
+    const posted = {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"yaml":"a: b"}',
+    };
+    expect((await explorer.ask(`${api}/what-if`, posted)).status).toBe(403);
+  });
+
+  it('of one namespace are refused every question but those of their proxies', () => {
+    const questions = Object.keys({ ...timelineQuestions, ...stateQuestions, ...searchQuestions });
+    const refused = REFUSED_TO_NAMESPACES.map(path => `/${path.split('?')[0]}`);
+    const allowed = ['/info', '/position', '/proxies', '/proxy', '/proxy/raw'];
+    expect([...refused, ...allowed, '/what-if'].sort()).toEqual(questions.sort());
   });
 
   it('without the right get neither the page nor the API', async () => {
