@@ -49,6 +49,34 @@ export function chainHashHex(
 }
 
 /**
+ * Hash and sums of one row after the other, as chainHash and columnSums give them, in the same two Buffers: to make
+ * new ones for each row costs as much as hashing it.
+ */
+export class RowChain {
+  /** Of the last row. */
+  readonly hash = Buffer.alloc(HASH_BYTES);
+  /** Of the last row. */
+  readonly sums = Buffer.alloc(SUMS_BYTES);
+  #hex: string;
+  /** Whose sum stands in `sums`. */
+  #time: number | undefined;
+
+  constructor(before: Buffer) {
+    this.#hex = before.toString('hex');
+  }
+
+  add(seq: number, time: number, source: string, kind: string, body: string): void {
+    this.#hex = chainHashHex(this.#hex, seq, time, source, kind, body);
+    this.hash.write(this.#hex, 'hex');
+    if (time !== this.#time) this.sums.writeUInt32BE(crc32(`${time}`), 0);
+    this.#time = time;
+    this.sums.writeUInt32BE(nameSum(source), 4);
+    this.sums.writeUInt32BE(nameSum(kind), 8);
+    this.sums.writeUInt32BE(crc32(body), 12);
+  }
+}
+
+/**
  * Writes behind the previous hash, so that one call hashes everything: a Hash object costs more than hashing most
  * events. Returns the end.
  */

@@ -8,13 +8,14 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/base/assert.ts';
-import { chainHash, columnSums } from './chain.ts';
-import { errorText } from './fault.ts';
+import { RowChain } from './chain.ts';
+import { errorCode, errorText } from './fault.ts';
 import { HeadRecorder } from './head-record.ts';
 import type { Durability } from './journal.ts';
+import { isJsonText } from './json-text.ts';
 import type { Db } from './sqlite-driver.ts';
 import { openForWriting } from './sqlite-file.ts';
-import { type Group, type SegmentRow, type SnapshotRow, TRIM_EVENTS_MAX, unreadableRow } from './store.ts';
+import { type Group, type PendingRow, type SegmentRow, type SnapshotRow, TRIM_EVENTS_MAX } from './store.ts';
 
 export interface WriterSetup {
   readonly path: string;
@@ -62,11 +63,22 @@ interface Head {
 /** Segments deleted in one transaction, so that events do not wait for the deletion of a whole snapshot. */
 const DROP_SEGMENTS_MAX = 16;
 
+/** The body of a row is no JSON. */
+class Unreadable extends Error {
+  readonly seq: number;
+
+  constructor(seq: number) {
+    super('a body is no JSON');
+    this.seq = seq;
+  }
+}
+
 class Writer {
   readonly #db: Db;
   readonly #record: HeadRecorder;
   #head: Head;
   readonly #insert;
+  readonly #insertUnparsed;
   readonly #setHead;
   readonly #setMeta;
   readonly #addMeta;
@@ -81,8 +93,12 @@ class Writer {
       const pageBytes = this.#db.pragma('page_size', { simple: true }) as number;
       this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(setup.fileBytesMax / pageBytes))}`);
     }
-    this.#insert = this.#db.prepare(
-      'INSERT INTO event (seq, time, source, kind, body, sums, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    const into = 'INSERT INTO event (seq, time, source, kind, body, sums, hash)';
+    this.#insert = this.#db.prepare(`${into} VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    // A body that is no JSON becomes NULL, which the table refuses.
+    this.#insertUnparsed = this.#db.prepare(
+      `${into} SELECT seq, time, source, kind, iif(json_valid(body), body, NULL), sums, hash
+       FROM (SELECT ? AS seq, ? AS time, ? AS source, ? AS kind, ? AS body, ? AS sums, ? AS hash)`,
     );
     this.#setHead = this.#db.prepare(
       `UPDATE meta SET value = CASE key WHEN 'head_seq' THEN ? WHEN 'head_time' THEN ? ELSE ? END
@@ -100,8 +116,6 @@ class Writer {
       this.#db.close();
       return { id, head: this.#head };
     }
-    const unreadable = task.kind === 'commit' ? unreadableRow(task.group) : undefined;
-    if (unreadable !== undefined) return { id, head: this.#head, unreadable };
     let goal: Head | undefined;
     try {
       if (task.kind === 'shrink') {
@@ -123,6 +137,7 @@ class Writer {
         this.#acknowledge();
         return { id, head: this.#head };
       }
+      if (error instanceof Unreadable) return { id, head: this.#head, unreadable: error.seq };
       return { id, head: this.#head, failed: errorText(error) };
     }
   }
@@ -175,17 +190,34 @@ class Writer {
 
   #commit(group: Group): Head {
     assert(group.firstSeq === this.#head.seq + 1, `seq ${group.firstSeq} does not follow ${this.#head.seq}`);
-    let { seq, time, hash } = this.#head;
-    for (const [rowTime, source, kind, body] of group.rows) {
+    let { seq, time } = this.#head;
+    const chain = new RowChain(this.#head.hash);
+    for (const row of group.rows) {
+      const [rowTime, source, kind, body] = row;
       assert(rowTime >= time, `time ${rowTime} is before ${time}`);
       seq += 1;
       time = rowTime;
-      hash = chainHash(hash, seq, time, source, kind, body);
-      this.#insert.run(seq, time, source, kind, body, columnSums(time, source, kind, body), hash);
+      chain.add(seq, time, source, kind, body);
+      if (group.unparsed === true) this.#addUnparsed(seq, row, chain);
+      else this.#insert.run(seq, time, source, kind, body, chain.sums, chain.hash);
     }
+    const hash = group.rows.length === 0 ? this.#head.hash : chain.hash;
     this.#setHead.run(seq, time, hash);
     this.#recordKey(group.keyCheck);
     return { seq, time, hash };
+  }
+
+  #addUnparsed(seq: number, [time, source, kind, body]: PendingRow, { sums, hash }: RowChain): void {
+    // For SQLite the text ends there.
+    if (body.includes('\0')) throw new Unreadable(seq);
+    try {
+      this.#insertUnparsed.run(seq, time, source, kind, body, sums, hash);
+    } catch (error) {
+      if (errorCode(error) !== 'SQLITE_CONSTRAINT_NOTNULL') throw error;
+      // SQLite refuses JSON that is nested deeply, too.
+      if (!isJsonText(body)) throw new Unreadable(seq);
+      this.#insert.run(seq, time, source, kind, body, sums, hash);
+    }
   }
 
   #recordKey(keyCheck: string | undefined): void {

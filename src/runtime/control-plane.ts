@@ -169,6 +169,7 @@ async function start(
     leads = turn;
   });
   replicated?.onTurn(turn => (turn ? remote.resume() : void remote.pause()));
+  replicated?.onListed(() => remote.allowWritesOfTerm());
   const configLog = scoped(log, 'config');
   const planes = openConfigSourceSet(options.settings, {
     ...{ world: sourcesWorld, adapters, clock, log: configLog },

@@ -15,6 +15,8 @@ export interface LedOptions {
   readonly again: () => Promise<readonly Adapter[]>;
   readonly state: () => State;
   readonly log: Log;
+  /** In each term, once every source has been listed by this replica, or had its time: what writes may begin. */
+  readonly onListed?: () => void;
   /** After which writers wait no more for an adapter that may be late. */
   readonly late: { readonly ms: number; readonly after: Clock['after'] };
 }
@@ -36,14 +38,16 @@ export class LedAdapters {
 
   lead(): void {
     this.#leads = true;
+    const term = this.#terms;
+    const isOver = (): boolean => !this.#leads || this.#terms !== term;
     this.#then(async () => {
-      if (!this.#leads) return;
+      if (isOver()) return;
       if (this.#isUsed) {
         const fresh = await this.#options.again();
         for (const [i, led] of this.adapters.entries()) led.renew(fresh[i]);
       }
       this.#isUsed = true;
-      this.#start();
+      this.#start(isOver);
     });
   }
 
@@ -51,8 +55,7 @@ export class LedAdapters {
    * What writes begins once every source has been listed by this replica, or had its time if it may be late; a term
    * that ended before has no writer.
    */
-  #start(): void {
-    const term = this.#terms;
+  #start(isOver: () => boolean): void {
     const later = this.adapters.filter(led => led.startsAfterLists);
     const lists = this.adapters.filter(led => !later.includes(led));
     const listed = lists.map(led => {
@@ -60,7 +63,8 @@ export class LedAdapters {
       return led.mayBeLate ? this.#orLate(isListed) : isListed;
     });
     void Promise.all(listed).then(all => {
-      if (!all.every(Boolean) || !this.#leads || this.#terms !== term) return;
+      if (!all.every(Boolean) || isOver()) return;
+      this.#options.onListed?.();
       for (const led of later) void led.lead(error => this.#failed(led, error));
     });
   }
@@ -76,8 +80,8 @@ export class LedAdapters {
 
   follow(): void {
     this.#leads = false;
+    this.#terms += 1;
     this.#then(async () => {
-      this.#terms += 1;
       for (const led of this.adapters) await led.follow();
     });
   }

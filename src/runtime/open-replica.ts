@@ -53,6 +53,8 @@ export interface OpenedReplica {
   readonly writer: Pick<World, 'state' | 'listen' | 'recordNews' | 'record'>;
   /** Called when this replica begins to lead, and when it ends. */
   onTurn(listener: (leads: boolean) => void): void;
+  /** Called in each term of this replica once it has listed every source: what writes may begin. */
+  onListed(listener: () => void): void;
   /** The debug pages, those about proxies with the proxies of every replica. */
   pages(own: ReadonlyMap<string, Route>): ReadonlyMap<string, Route>;
   /** What each other replica answers on a page; undefined: nothing, or it is behind. */
@@ -78,7 +80,13 @@ export async function openReplica(
   const link = linkOf(given, say);
   const log = new JetStreamLog({ link, mesh, replicas });
   const late = { ms: featureOf(settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'), after: clock.after };
-  const led = new LedAdapters({ first: parts.adapters, again: parts.again, state: () => world.state, log: say, late });
+  const onListed: (() => void)[] = [];
+  const led = new LedAdapters({
+    ...{ first: parts.adapters, again: parts.again, state: () => world.state, log: say, late },
+    onListed: () => {
+      for (const tell of onListed) tell();
+    },
+  });
   const opened: { peers?: Peers } = {};
   const turns: ((leads: boolean) => void)[] = [leads => (leads ? led.lead() : led.follow())];
   const turned = (leads: boolean): void => {
@@ -119,6 +127,7 @@ export async function openReplica(
   return {
     ...{ replica, peers, integrity, adapters: led.adapters, writer: writerOf(world, replica) },
     onTurn: listener => turns.push(listener),
+    onListed: listener => onListed.push(listener),
     ask: (path, query) => {
       const position = (): number => replica.mirror.position.position;
       return askReplicas(path, query, { ask: question => peers.ask(question), position });

@@ -34,7 +34,7 @@ export interface RemoteClustersOptions {
   readonly observe?: (event: RemoteObservation) => void;
   /** Asks a cluster what its accounts may read (source `access/<cluster>`); absent: no cluster is asked. */
   readonly rights?: (cluster: string, call: ClusterCall) => Adapter;
-  /** Begins paused: see `pause`. */
+  /** The process is one of several replicas: begins paused, and each term allows writes anew. See `pause`. */
   readonly isPaused?: boolean;
 }
 
@@ -68,10 +68,7 @@ export class RemoteClusterSet implements RemoteSources {
   #isPaused: boolean;
   /** While another replica reads the clusters. */
   #access: RemoteAccessSet | undefined;
-  #allowWrites: () => void = () => undefined;
-  readonly #mayWrite = new Promise<void>(resolve => {
-    this.#allowWrites = resolve;
-  });
+  #writes = new Gate();
   /** A status has changed. */
   onChange: () => void = () => undefined;
 
@@ -108,8 +105,14 @@ export class RemoteClusterSet implements RemoteSources {
     this.#wasReady = true;
   }
 
+  /** Has no effect at a replica: a source may have been listed by another one. */
   allowWrites(): void {
-    this.#allowWrites();
+    if (this.#options.isPaused !== true) this.#writes.open();
+  }
+
+  /** This replica has listed every source since it leads: until `pause`, what follows from them may be written. */
+  allowWritesOfTerm(): void {
+    if (!this.#isPaused) this.#writes.open();
   }
 
   report(): readonly SourceReport[] {
@@ -145,6 +148,7 @@ export class RemoteClusterSet implements RemoteSources {
    */
   async pause(): Promise<void> {
     this.#isPaused = true;
+    this.#writes = new Gate();
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     this.#sources = { secrets: [], configMaps: [], ownIds: [] };
@@ -224,7 +228,7 @@ export class RemoteClusterSet implements RemoteSources {
       clock,
       log,
       sink: sinkOf(world, `${PREFIX}${cluster.id}`),
-      mayWrite: this.#mayWrite,
+      mayWrite: this.#writes.isOpen,
       writerSink: sinkOf(world, `${WRITER_PREFIX}${cluster.id}`),
       timeoutMs: featureOf(world.state.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'),
       changed: () => this.onChange(),
@@ -251,6 +255,15 @@ export class RemoteClusterSet implements RemoteSources {
   #observe(event: RemoteObservation): void {
     this.#options.observe?.(event);
   }
+}
+
+/** Closed until it is opened. */
+class Gate {
+  open: () => void = () => undefined;
+  /** Resolves when it is. */
+  readonly isOpen = new Promise<void>(resolve => {
+    this.open = resolve;
+  });
 }
 
 /** Clusters of which the journal has objects and a complete list. Linear in the records if there are several. */

@@ -123,7 +123,8 @@ describe('a source that writes, at one of several replicas', () => {
       return { cancel: () => undefined };
     };
     const late = { ms: 30_000, after };
-    const led = new LedAdapters({ first, again, state: () => listed, log: () => undefined, late });
+    const onListed = (): void => void did.push('listed');
+    const led = new LedAdapters({ first, again, state: () => listed, log: () => undefined, late, onListed });
     for (const adapter of led.adapters) void adapter.start(sink);
     led.lead();
     const pass = (): void => {
@@ -154,7 +155,7 @@ describe('a source that writes, at one of several replicas', () => {
     expect(did).toEqual(['cluster starts']);
     list();
     await settle();
-    expect(did).toEqual(['cluster starts', 'writer starts']);
+    expect(did).toEqual(['cluster starts', 'listed', 'writer starts']);
   });
 
   it('does not start when a source cannot be listed', async () => {
@@ -170,7 +171,6 @@ describe('a source that writes, at one of several replicas', () => {
     await settle();
     led.follow();
     led.lead();
-    await settle();
     list();
     await settle();
     expect(did).toEqual(['cluster starts', 'cluster stops']);
