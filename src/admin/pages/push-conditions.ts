@@ -3,7 +3,8 @@
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Obj } from '../../core/model/object.ts';
-import type { ServiceTarget } from '../../core/model/service.ts';
+import type { ProxyRecord } from '../../core/model/proxy.ts';
+import type { Resolution, ServiceTarget } from '../../core/model/service.ts';
 import { endpointShards } from '../../core/registry/endpoints.ts';
 import { allServices } from '../../core/registry/services.ts';
 import { SERVICE_NAME_LABEL } from '../../core/registry/slice-endpoints.ts';
@@ -48,18 +49,35 @@ function repeatedSubset({ from }: MergedRule): string | undefined {
 }
 
 /** Istio pilot/pkg/networking/core/cluster_builder.go (buildCluster). */
-export function dnsWithoutEndpoints({ world, engine }: Parts): Condition {
-  const { state } = world;
-  const found: Condition = {};
-  for (const { hostname, namespace, resolution, ports } of engine.tracker.get(state, undefined, allServices, '')) {
-    if (!resolution.startsWith('DNS')) continue;
+export function dnsWithoutEndpoints(parts: Parts): Condition {
+  const clusters = clustersWithoutEndpoints(parts, resolution => resolution.startsWith('DNS'));
+  const message = (cluster: string) => `DNS cluster without endpoints ${cluster} found while pushing CDS`;
+  return Object.fromEntries(clusters.map(cluster => [cluster, { message: message(cluster) }]));
+}
+
+/** Of each port of a service that no endpoint has. */
+export function clustersWithoutEndpoints(
+  { world: { state }, engine }: Parts,
+  isAsked: (resolution: Resolution) => boolean,
+): readonly string[] {
+  const services = engine.tracker.get(state, undefined, allServices, '').filter(one => isAsked(one.resolution));
+  return services.flatMap(({ hostname, namespace, ports }) => {
     const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
     const names = new Set(shards.flatMap(({ endpoints }) => endpoints.map(({ portName }) => portName)));
-    for (const { name, port } of ports) {
-      const cluster = outboundClusterName(hostname, '', port);
-      if (names.has(name)) continue;
-      found[cluster] = { message: `DNS cluster without endpoints ${cluster} found while pushing CDS` };
-    }
+    return ports.filter(({ name }) => !names.has(name)).map(({ port }) => outboundClusterName(hostname, '', port));
+  });
+}
+
+/** What `of` finds of each connected proxy, by its id; of connections of one id the first. */
+export function byProxy(
+  { state }: Pick<Parts['world'], 'state'>,
+  of: (proxy: ProxyRecord) => JsonObject | undefined,
+): Condition {
+  const found: Condition = {};
+  for (const proxy of state.proxies.values()) {
+    const { id } = proxy.facets;
+    const more = of(proxy);
+    if (more !== undefined) found[id] ??= { proxy: id, ...more };
   }
   return found;
 }
@@ -82,38 +100,33 @@ export function listenerConflicts({ world, engine }: Parts): Condition {
 /** Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go (GetProxyServiceTargets). */
 export function endpointsNotReady({ world, engine }: Parts): Condition {
   const { state } = world;
-  const found: Condition = {};
-  for (const proxy of state.proxies.values()) {
-    const { id, ips } = proxy.facets;
+  return byProxy(world, proxy => {
+    const { ips } = proxy.facets;
     const own = engine.tracker.get(state, proxy, serviceTargets, '').flatMap(({ service }) => {
       const { hostname, namespace } = service;
       const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
       return shards.flatMap(({ endpoints }) => endpoints.filter(({ addresses }) => addresses[0] === ips[0]));
     });
-    if (own.some(({ health }) => health === 'UnHealthy')) found[id] = { proxy: id };
-  }
-  return found;
+    return own.some(({ health }) => health === 'UnHealthy') ? {} : undefined;
+  });
 }
 
 /** Istio pilot/pkg/networking/core/listener_inbound.go (reportInboundConflict). By proxy. */
 export function inboundConflicts({ world, engine }: Parts): Condition {
-  const { state } = world;
-  const found: Condition = {};
-  for (const proxy of state.proxies.values()) {
-    const { id, type } = proxy.facets;
-    if (type !== 'sidecar') continue;
+  return byProxy(world, proxy => {
+    if (proxy.facets.type !== 'sidecar') return undefined;
     const first = new Map<number, ServiceTarget>();
-    for (const target of engine.tracker.get(state, proxy, serviceTargets, '')) {
+    for (const target of engine.tracker.get(world.state, proxy, serviceTargets, '')) {
       const { targetPort, service, port } = target;
       const old = first.get(targetPort);
       if (old === undefined) first.set(targetPort, target);
       else if (old.port.protocol !== port.protocol && old.service.hostname !== service.hostname) {
         const hosts = `existing: ${old.service.hostname}, incoming: ${service.hostname}`;
-        found[id] ??= { proxy: id, message: `Conflicting inbound listener:${targetPort}. ${hosts}` };
+        return { message: `Conflicting inbound listener:${targetPort}. ${hosts}` };
       }
     }
-  }
-  return found;
+    return undefined;
+  });
 }
 
 /** Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go (registerEndpointResync). By host; the address. */

@@ -3,13 +3,13 @@
 // time of the request. What is cached are resources of connected proxies, each shared by all that hold it.
 
 import type { JsonObject } from '../../core/base/json.ts';
-import { endpointShards } from '../../core/registry/endpoints.ts';
-import { allServices } from '../../core/registry/services.ts';
 import { serviceTargets } from '../../core/registry/workload.ts';
 import type { DebugParts } from '../debug-parts.ts';
 import { type Answer, json, text } from '../http.ts';
 import {
+  byProxy,
   type Condition,
+  clustersWithoutEndpoints,
   dnsWithoutEndpoints,
   duplicateSubsets,
   endpointsNotReady,
@@ -36,27 +36,16 @@ export function pushStatusOf(parts: PushParts): JsonObject {
   return Object.fromEntries(Object.entries(conditions).filter(([, found]) => Object.keys(found).length > 0));
 }
 
-function withoutEndpoints({ world, engine }: PushParts): Condition {
-  const { state } = world;
-  const found: Condition = {};
-  for (const { hostname, namespace, resolution, ports } of engine.tracker.get(state, undefined, allServices, '')) {
-    if (resolution !== 'ClientSideLB') continue;
-    const shards = engine.tracker.get(state, undefined, endpointShards, { hostname, namespace });
-    const names = new Set(shards.flatMap(({ endpoints }) => endpoints.map(({ portName }) => portName)));
-    for (const { name, port } of ports) if (!names.has(name)) found[`outbound|${port}||${hostname}`] = {};
-  }
-  return found;
+function withoutEndpoints(parts: PushParts): Condition {
+  const clusters = clustersWithoutEndpoints(parts, resolution => resolution === 'ClientSideLB');
+  return Object.fromEntries(clusters.map(cluster => [cluster, {}]));
 }
 
 function withoutServices({ world, engine }: PushParts): Condition {
-  const { state } = world;
-  const found: Condition = {};
-  for (const proxy of state.proxies.values()) {
-    const { id, type } = proxy.facets;
-    if (type === 'ztunnel' || engine.tracker.get(state, proxy, serviceTargets, '').length > 0) continue;
-    found[id] = { proxy: id };
-  }
-  return found;
+  return byProxy(world, proxy => {
+    if (proxy.facets.type === 'ztunnel') return undefined;
+    return engine.tracker.get(world.state, proxy, serviceTargets, '').length > 0 ? undefined : {};
+  });
 }
 
 function refusals({ xds }: PushParts): Condition {
