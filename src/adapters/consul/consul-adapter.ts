@@ -11,6 +11,7 @@ import { Catalogue } from '../kit/catalogue.ts';
 import { type Chance, sleep } from '../kit/clock.ts';
 import { type ClientTls, getJson, type JsonAnswer, type JsonRequest } from '../kit/http-json.ts';
 import { freshPace, paced } from '../kit/pace.ts';
+import { PartLoops } from '../kit/part-loops.ts';
 import { Turns } from '../kit/turns.ts';
 import { heard } from './blocking.ts';
 import * as limits from './limits.ts';
@@ -58,10 +59,8 @@ export class ConsulAdapter implements Adapter {
   readonly mayBeLate = true;
   readonly #options: ConsulOptions;
   readonly #catalogue: Catalogue;
-  readonly #stop = new AbortController();
-  readonly #watched = new Map<string, { readonly stop: AbortController; readonly tried: Promise<void> }>();
+  readonly #loops = new PartLoops();
   readonly #turns = new Turns(limits.QUESTIONS_MAX);
-  readonly #running = new Set<Promise<void>>();
 
   constructor(options: ConsulOptions) {
     this.#options = options;
@@ -73,15 +72,14 @@ export class ConsulAdapter implements Adapter {
   /** Resolves when every service has been asked for once; before an agent answers, never. */
   async start(sink: Sink): Promise<void> {
     await this.#watchNames();
-    for (const { tried } of [...this.#watched.values()]) await tried;
-    if (this.#stop.signal.aborted) throw new Error('stopped before Consul was listed');
+    await this.#loops.partsTried();
+    if (this.#loops.isStopped) throw new Error('stopped before Consul was listed');
     await this.#catalogue.open(sink);
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    for (const { stop } of this.#watched.values()) stop.abort();
-    await Promise.allSettled(this.#running);
+    this.#loops.stop();
+    await this.#loops.ended();
     await this.#catalogue.close();
   }
 
@@ -91,72 +89,57 @@ export class ConsulAdapter implements Adapter {
 
   /** Resolves with the first answer. */
   #watchNames(): Promise<void> {
-    return new Promise(resolve => {
-      const { signal } = this.#stop;
-      signal.addEventListener('abort', () => resolve());
-      this.#run({
+    return this.#loops.begin((signal, tried) =>
+      this.#loop({
         path: CATALOGUE,
         signal,
         take: body => {
           const names = namesIn(body);
           if (names === undefined) return 'the answer is not a list of services';
           this.#follow(names, true);
-          resolve();
+          tried();
           return undefined;
         },
         takeFiltered: body => {
           this.#follow(namesIn(body) ?? [], false);
-          resolve();
+          tried();
         },
         failed: why => this.#catalogue.failed('', why),
-      });
-    });
+      }),
+    );
   }
 
   #follow(all: readonly string[], isComplete: boolean): void {
     const names = new Set(all.slice(0, limits.SERVICES_MAX));
     if (isComplete) {
       this.#catalogue.retain(names);
-      for (const [name, { stop }] of this.#watched) {
-        if (names.has(name)) continue;
-        stop.abort();
-        this.#watched.delete(name);
-      }
+      for (const name of this.#loops.parts) if (!names.has(name)) this.#loops.endPart(name);
     }
     if (all.length > names.size) {
       this.#catalogue.failed('', `there are ${all.length} services; the first ${limits.SERVICES_MAX} by name are read`);
     }
-    for (const name of names) if (!this.#watched.has(name)) this.#watchService(name);
+    for (const name of names) if (!this.#loops.has(name)) this.#watchService(name);
   }
 
   #watchService(name: string): void {
-    const stop = new AbortController();
-    const tried = new Promise<void>(resolve => {
-      stop.signal.addEventListener('abort', () => resolve());
-      this.#run({
+    this.#loops.beginPart(name, (signal, tried) =>
+      this.#loop({
         path: `/v1/health/service/${encodeURIComponent(name)}`,
-        signal: stop.signal,
+        signal,
         take: body => {
           const { network } = this.#options;
           const service = serviceOf(name, body, { domain: 'service.consul', network });
           if (typeof service === 'string') return service;
           this.#catalogue.set(name, service === undefined ? [] : [service]);
-          resolve();
+          tried();
           return undefined;
         },
         failed: why => {
           this.#catalogue.failed(name, why);
-          resolve();
+          tried();
         },
-      });
-    });
-    this.#watched.set(name, { stop, tried });
-  }
-
-  #run(watch: Watch): void {
-    const running = this.#loop(watch);
-    this.#running.add(running);
-    void running.finally(() => this.#running.delete(running));
+      }),
+    );
   }
 
   async #loop({ path, signal, take, takeFiltered, failed }: Watch): Promise<void> {

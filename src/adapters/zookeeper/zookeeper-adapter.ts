@@ -10,6 +10,7 @@ import { backoffMs } from '../kit/backoff.ts';
 import { Catalogue } from '../kit/catalogue.ts';
 import { type Chance, sleep } from '../kit/clock.ts';
 import { freshPace, paced } from '../kit/pace.ts';
+import { type PartLoop, PartLoops } from '../kit/part-loops.ts';
 import type { RegistryService } from '../kit/registry-service.ts';
 import { Turns } from '../kit/turns.ts';
 import { curatorService } from './curator.ts';
@@ -53,13 +54,10 @@ export class ZooKeeperAdapter implements Adapter {
   readonly mayBeLate = true;
   readonly #options: ZooKeeperOptions;
   readonly #catalogue: Catalogue;
-  readonly #stop = new AbortController();
+  readonly #loops = new PartLoops();
   readonly #turns = new Turns(limits.REQUESTS_MAX);
-  /** By part. */
-  readonly #readers = new Map<string, { readonly stop: AbortController; readonly tried: Promise<void> }>();
   /** The parts of each base that was listed. */
   readonly #listed = new Map<string, ReadonlySet<string>>();
-  readonly #running = new Set<Promise<void>>();
 
   constructor(options: ZooKeeperOptions) {
     this.#options = options;
@@ -73,16 +71,15 @@ export class ZooKeeperAdapter implements Adapter {
     const { session, bases } = this.#options;
     session.start();
     await Promise.all(bases.map(base => this.#watchBase(base)));
-    for (const { tried } of [...this.#readers.values()]) await tried;
-    if (this.#stop.signal.aborted) throw new Error('stopped before ZooKeeper was listed');
+    await this.#loops.partsTried();
+    if (this.#loops.isStopped) throw new Error('stopped before ZooKeeper was listed');
     await this.#catalogue.open(sink);
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    for (const { stop } of this.#readers.values()) stop.abort();
+    this.#loops.stop();
     await this.#options.session.stop();
-    await Promise.allSettled(this.#running);
+    await this.#loops.ended();
     await this.#catalogue.close();
   }
 
@@ -104,7 +101,7 @@ export class ZooKeeperAdapter implements Adapter {
       const names = children.filter(name => layout === 'curator' || !NO_INTERFACES.includes(name)).sort();
       this.#follow({ layout, path }, names);
     };
-    return this.#start({ part: '', read }, this.#stop, () => session.trouble === undefined);
+    return this.#loops.begin(this.#loopOf({ part: '', read }, () => session.trouble === undefined));
   }
 
   #follow(base: ZooKeeperBase, all: readonly string[]): void {
@@ -114,25 +111,20 @@ export class ZooKeeperAdapter implements Adapter {
     const parts = new Set(names.map(partOf));
     const before = this.#listed.get(base.path) ?? new Set();
     this.#listed.set(base.path, parts);
-    for (const part of before) {
-      if (parts.has(part)) continue;
-      this.#readers.get(part)?.stop.abort();
-      this.#readers.delete(part);
-    }
+    for (const part of before) if (!parts.has(part)) this.#loops.endPart(part);
     if (this.#listed.size === bases.length) {
       this.#catalogue.retain(new Set([...this.#listed.values()].flatMap(each => [...each])));
     }
     if (all.length > names.length) {
       throw new Error(`${base.path} has ${all.length} services; the first ${limits.SERVICES_MAX} by name are read`);
     }
-    for (const name of names) if (!this.#readers.has(partOf(name))) this.#watchService(base, partOf(name), name);
+    for (const name of names) if (!this.#loops.has(partOf(name))) this.#watchService(base, partOf(name), name);
   }
 
   #watchService(base: ZooKeeperBase, part: string, name: string): void {
-    const stop = new AbortController();
     const reader = base.layout === 'dubbo' ? this.#dubboReader(part, name) : this.#curatorReader(part, name);
-    const tried = this.#start(reader, stop, () => this.#catalogue.isUnreadable(part));
-    this.#readers.set(part, { stop, tried });
+    const isUnreadable = (): boolean => this.#catalogue.isUnreadable(part);
+    this.#loops.beginPart(part, this.#loopOf(reader, isUnreadable));
   }
 
   #dubboReader(part: string, name: string): Reader {
@@ -188,16 +180,12 @@ export class ZooKeeperAdapter implements Adapter {
     return this.#turns.run(() => this.#options.session.read(request));
   }
 
-  /** Resolves after the first read, or after a failed one if `counts` then. */
-  #start(reader: Reader, stop: AbortController, counts: () => boolean): Promise<void> {
-    return new Promise(resolve => {
-      stop.signal.addEventListener('abort', () => resolve());
-      const running = this.#loop(reader, stop.signal, failed => {
-        if (!failed || counts()) resolve();
+  /** Tried after the first read, or after a failed one if `counts` then. */
+  #loopOf(reader: Reader, counts: () => boolean): PartLoop {
+    return (signal, tried) =>
+      this.#loop(reader, signal, failed => {
+        if (!failed || counts()) tried();
       });
-      this.#running.add(running);
-      void running.finally(() => this.#running.delete(running));
-    });
   }
 
   async #loop({ part, read }: Reader, signal: AbortSignal, onRead: (failed: boolean) => void): Promise<void> {
