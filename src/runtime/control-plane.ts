@@ -38,6 +38,7 @@ import { openAnalysis } from './open-analysis.ts';
 import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openInjectorFiles } from './open-injector-files.ts';
+import { openMachineWriter } from './open-machine-writer.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRegistration } from './open-registration.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
@@ -122,8 +123,8 @@ async function start(
   const distribution = openDistribution(options, clock, scoped(log, 'config'));
   const analysis = (): readonly Adapter[] => openAnalysis(options, clock, scoped(log, 'config'));
   const further = (): readonly Adapter[] => [...webhooks.adapters, ...distribution.newAdapters(), ...analysis()];
-  let leads = options.replica === undefined;
-  const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry, () => leads);
+  const machines = openRegistration(options, clock, scoped(log, 'config'), metrics.registry);
+  const machineWriter = openMachineWriter(options, clock, scoped(log, 'config'));
   const own = [...(prepared?.adapters ?? []), machines];
   const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
@@ -165,9 +166,11 @@ async function start(
     registry: metrics.registry,
     isPaused: replicated !== undefined,
   });
-  replicated?.onTurn(turn => {
-    leads = turn;
-  });
+  if (machineWriter !== undefined) {
+    world.listen({ onFolded: state => machineWriter.onState(state) });
+    replicated?.onTurn(turn => machineWriter.turn(turn));
+    closers.push(() => machineWriter.stop());
+  }
   replicated?.onTurn(turn => (turn ? remote.resume() : void remote.pause()));
   replicated?.onListed(() => remote.allowWritesOfTerm());
   const configLog = scoped(log, 'config');

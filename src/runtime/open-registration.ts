@@ -16,14 +16,12 @@ export function openRegistration(
   clock: Clock,
   log: Log,
   registry: Registry,
-  writesNow: () => boolean,
 ): Registrar {
   const counts = new RegistrationCounts(registry);
   return new Registrar({
     cluster: settings.clusterId,
     controller: writes?.identity ?? UNNAMED,
     isWritten: kube !== undefined && writes !== undefined,
-    writesNow,
     graceMs: featureOf(settings, 'PILOT_WORKLOAD_ENTRY_GRACE_PERIOD'),
     connectionAgeMsMax: maxConnectionAgeMs,
     clock,

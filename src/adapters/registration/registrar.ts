@@ -39,8 +39,6 @@ export interface RegistrarOptions {
   readonly controller: string;
   /** An API server keeps the WorkloadEntries, and this process may write them. */
   readonly isWritten: boolean;
-  /** Of several replicas on one log only one writes; absent: this process does. */
-  readonly writesNow?: () => boolean;
   readonly graceMs: number;
   /** Undefined: connections may last for ever. */
   readonly connectionAgeMsMax: number | undefined;
@@ -123,9 +121,6 @@ export class Registrar implements Adapter {
     this.#register(machine, state, now);
     this.#options.observe?.(isNew ? 'success' : 'updates');
     this.#options.log('info', `WorkloadEntry ${key} is ${isNew ? 'registered' : 'connected'}`);
-    if (this.#options.isWritten && this.#options.writesNow?.() === false) {
-      this.#options.log('warn', `WorkloadEntry ${key} is not written: this replica does not lead`);
-    }
   }
 
   disconnected(connection: string): void {

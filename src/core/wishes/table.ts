@@ -63,6 +63,12 @@ export const rootCertificateWishes: WishFeature = {
   ],
 };
 
+/** Written by every process, those of its own machines. */
+export const registrationWishes: WishFeature = {
+  query: registrations,
+  observes: [{ kind: 'WorkloadEntry', parts: ['spec', 'status'] }],
+};
+
 export const wishFeatures: readonly WishFeature[] = [
   rootCertificateWishes,
   statusesOf(classWishes, 'GatewayClass'),
@@ -75,7 +81,7 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(entryAddresses, 'ServiceEntry'),
   withFeature('PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS', nodeTaints, 'Node', 'spec'),
   withFeature('ENABLE_MCS_AUTO_EXPORT', serviceExports, 'ServiceExport'),
-  { query: registrations, observes: [{ kind: 'WorkloadEntry', parts: ['spec', 'status'] }] },
+  registrationWishes,
   { query: distributionWishes, observes: distributionObserves },
   { query: analysisMessages, observes: analysisObserves },
 ];

@@ -25,14 +25,6 @@ const plan = (wish: Wish | undefined, live: JsonObject | undefined) =>
   planOf(wish!, live, 'networking.istio.io/v1', 'WorkloadEntry', '2026-01-01T00:00:00Z');
 const healthy = (status: string) => ({ conditions: [{ type: 'Healthy', status }] });
 
-it('a machine that registers where its WorkloadEntry cannot be written is named in the log', async () => {
-  const logged: string[] = [];
-  const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
-  const scene = await new Scene({ isWritten: true, writesNow: () => false, log }).put(group()).start();
-  await scene.connect('c', machineNode());
-  expect(logged).toContain(`warn WorkloadEntry shop/${NAME} is not written: this replica does not lead`);
-});
-
 describe('a machine that registers without an API server', () => {
   it('is a WorkloadEntry of its group', async () => {
     const scene = await new Scene().put(group()).start();
