@@ -11,7 +11,7 @@ import { caBundles } from '../admission/wishes/ca-bundles.ts';
 import { allWishes } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
-import { rootCertificateWishes } from '../core/wishes/table.ts';
+import { rootCertificateWishes, serviceExportWishes } from '../core/wishes/table.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
 import { type AdapterOptions, ignoredOf, type WriteOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
@@ -31,7 +31,9 @@ export function openRemoteClusters(
   const isLed = writes !== undefined && featureOf(settings, 'EXTERNAL_ISTIOD');
   const ignores = ignoredOf(settings);
   const asksRights = featureOf(settings, 'PERIPLUS_SECRET_ACCESS') === 'review';
-  const observed = [rootCertificateWishes, caBundles].flatMap(({ observes }) => observes);
+  const exports = writes !== undefined && featureOf(settings, 'ENABLE_MCS_AUTO_EXPORT');
+  const features = [...(isLed ? [rootCertificateWishes, caBundles] : []), ...(exports ? [serviceExportWishes] : [])];
+  const observed = features.flatMap(({ observes }) => observes);
   const written =
     (cluster: string, live: LiveObjects, how: WriteOptions) =>
     (connected: Connection): RemoteConnection => ({
@@ -55,10 +57,11 @@ export function openRemoteClusters(
     ...(asksRights ? { rights: (cluster, call) => new AccessAdapter({ cluster, call, after: clock.after, log }) } : {}),
     connect: ({ id, secret, kubeconfig }) => {
       if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
-      const live = isLed ? new LiveObjects(observed, settings) : undefined;
+      const live = observed.length > 0 ? new LiveObjects(observed, settings) : undefined;
       const connecting = connectRemote({
         cluster: id,
         live,
+        isLed,
         ignores,
         kubeconfig,
         from: `Secret ${secret}`,

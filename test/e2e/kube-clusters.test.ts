@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { CDS, EDS } from '../../src/xds/session/types.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
 import { installDefinitions } from './kube/custom-resource-definitions.ts';
@@ -16,6 +17,16 @@ import { SidecarClient } from './kube/sidecar-client.ts';
 import { until } from './kube/until.ts';
 
 const binaries = await kubeOrSkip();
+const EXPORTED = '/apis/multicluster.x-k8s.io/v1alpha1/namespaces/shop/serviceexports';
+/** Beside reading; the lock is a ConfigMap. */
+const EXPORTS: readonly JsonObject[] = [
+  {
+    apiGroups: ['multicluster.x-k8s.io'],
+    resources: ['serviceexports'],
+    verbs: ['create', 'delete', 'get', 'list', 'watch'],
+  },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'update'] },
+];
 /** The debounce is a tenth of a second. */
 const QUIET_MS = 3_000;
 const quiet = (): Promise<void> => new Promise(resolve => setTimeout(resolve, QUIET_MS));
@@ -27,6 +38,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   let plane: Plane;
   let other: Plane;
   let external: Plane;
+  let exporting: Plane;
   let token: string;
   const proxies: SidecarClient[] = [];
   /** One proxy of each model. */
@@ -42,7 +54,12 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
     proxies.push(proxy);
     return proxy;
   };
-  const serve = async ({ id, cluster }: Side, name: string, env: NodeJS.ProcessEnv = {}): Promise<Plane> => {
+  const serve = async (
+    { id, cluster }: Side,
+    name: string,
+    env: NodeJS.ProcessEnv = {},
+    isReadOnly = true,
+  ): Promise<Plane> => {
     const kubeconfig = await cluster.kubeconfig(`admin-${name}`);
     const flags = [
       '--kubeconfig',
@@ -51,7 +68,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
       id,
       '--journal',
       join(folder, `${name}.db`),
-      '--read-only',
+      ...(isReadOnly ? ['--read-only'] : []),
     ];
     return Plane.serve(flags, env);
   };
@@ -68,7 +85,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'periplus-clusters-'));
-    [east, west] = [await side(binaries!, 'east'), await side(binaries!, 'west')];
+    [east, west] = [await side(binaries!, 'east'), await side(binaries!, 'west', EXPORTS)];
     await east.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.1.1')]);
     await west.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.2.1')]);
     await west.admin.putAll([service('shop', 'only-west'), slice('shop', 'only-west', '172.16.2.9')]);
@@ -81,7 +98,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   afterAll(async () => {
     for (const proxy of proxies) proxy.close();
     if (process.env.PERIPLUS_SHOW_LOG !== undefined) process.stderr.write(plane?.log ?? '');
-    for (const one of [plane, other, external]) await one?.end('SIGKILL');
+    for (const one of [plane, other, external, exporting]) await one?.end('SIGKILL');
     for (const one of [east, west]) {
       one?.admin.close();
       await one?.cluster.stop();
@@ -140,6 +157,20 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
       spec: { address: '172.16.2.77', labels: { app: 'mill' } },
     });
     for (const proxy of models.values()) await sees(proxy, '172.16.2.77');
+  });
+
+  it('exports the Services of the remote cluster there, and takes an export away with its Service', async () => {
+    await installDefinitions(west.admin, ['ServiceExport']);
+    const env = { ENABLE_MCS_AUTO_EXPORT: 'true', POD_NAMESPACE: SYSTEM };
+    exporting = await serve(east, 'exporting', env, false);
+    const exported = (name: string) => async (): Promise<boolean> =>
+      (await west.admin.get(`${EXPORTED}/${name}`).catch(() => undefined)) !== undefined;
+    await until('exports', async () => (await exported('web')()) && (await exported('only-west')()));
+    await west.admin.put(service('shop', 'brief'));
+    await until('another export', exported('brief'));
+    await west.admin.remove(service('shop', 'brief'));
+    await until('an export that is gone', async () => !(await exported('brief')()));
+    expect(await exporting.end()).toBe(0);
   });
 
   it('keeps in every model the last known endpoints of a server that dies, and sends nothing', async () => {

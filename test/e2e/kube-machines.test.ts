@@ -19,8 +19,10 @@ import { Plane } from './kube/plane.ts';
 import { SidecarClient } from './kube/sidecar-client.ts';
 import { serviceAccountToken } from './kube/tokens.ts';
 import { until } from './kube/until.ts';
+import { NatsCluster, natsOrSkip } from './nats/cluster.ts';
 
 const binaries = await kubeOrSkip();
+const natsServer = binaries && (await natsOrSkip('a machine at one of several replicas'));
 const ADDRESS = '10.77.1.9';
 const ENTRY = `/apis/networking.istio.io/v1/namespaces/shop/workloadentries/vms-${ADDRESS}`;
 const PERMISSION_DENIED = 7;
@@ -37,6 +39,9 @@ describe.runIf(binaries !== undefined)('a virtual machine of a cluster', () => {
   let plane: Plane;
   let observer: SidecarClient;
   const clients: TestClient[] = [];
+  const replicas: Plane[] = [];
+  let nats: NatsCluster | undefined;
+  let kubeconfig: string;
 
   const networking = (kind: string, name: string, spec: JsonObject): JsonObject => ({
     apiVersion: 'networking.istio.io/v1',
@@ -50,11 +55,11 @@ describe.runIf(binaries !== undefined)('a virtual machine of a cluster', () => {
     ((await read(ENTRY))?.status?.conditions ?? []).some(one => one.type === 'Healthy' && one.status === status);
 
   /** As pilot-agent of a machine whose group has a probe. */
-  const connect = async (account: string): Promise<TestStream> => {
+  const connect = async (account: string, of = plane): Promise<TestStream> => {
     const token = await serviceAccountToken(admin, 'shop', account, { audiences: ['istio-ca'] });
     const secret = await admin.get(`/api/v1/namespaces/${SYSTEM}/secrets/istio-ca-secret`);
     const roots = Buffer.from(String((secret.data as JsonObject)['ca-cert.pem']), 'base64').toString('utf8');
-    const client = new TestClient({ port: plane.secure, roots, token });
+    const client = new TestClient({ port: of.secure, roots, token });
     clients.push(client);
     const text = (value: string): JsonObject => ({ stringValue: value });
     const probe = { structValue: { fields: { readinessProbe: { structValue: { fields: {} } } } } };
@@ -92,7 +97,7 @@ describe.runIf(binaries !== undefined)('a virtual machine of a cluster', () => {
         workloadSelector: { labels: { app: 'db' } },
       }),
     ]);
-    const kubeconfig = await cluster.kubeconfig('periplus', await serviceAccountToken(admin, SYSTEM, 'periplus'));
+    kubeconfig = await cluster.kubeconfig('periplus', await serviceAccountToken(admin, SYSTEM, 'periplus'));
     const args = ['--kubeconfig', kubeconfig, '--journal', join(folder, 'one.db')];
     const env = { POD_NAME: 'one', POD_NAMESPACE: SYSTEM, PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: '2s' };
     plane = await Plane.serveSecurely(args, env);
@@ -104,7 +109,8 @@ describe.runIf(binaries !== undefined)('a virtual machine of a cluster', () => {
     if (process.env.PERIPLUS_SHOW_LOG !== undefined) process.stderr.write(`${plane?.log}\n`);
     observer?.close();
     for (const client of clients) client.close();
-    await plane?.end('SIGKILL');
+    for (const one of [plane, ...replicas]) await one?.end('SIGKILL');
+    await nats?.close();
     admin?.close();
     await cluster?.stop();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -137,6 +143,30 @@ describe.runIf(binaries !== undefined)('a virtual machine of a cluster', () => {
     stream.cancel();
     await until('the WorkloadEntry to go', async () => (await read(ENTRY)) === undefined);
     await until('its endpoint to go with it', () => !observer.has(EDS, ADDRESS));
+  });
+
+  it.runIf(natsServer !== undefined)('registers with a replica that follows, and is known to all', async () => {
+    nats = await NatsCluster.begin(natsServer!, { nodes: 1 });
+    for (const name of ['left', 'right']) {
+      const journal = ['--journal', `nats://${nats.servers}/machines`, '--journal-replicas', '1', '--replica-id', name];
+      const files = ['--journal-mirror', join(folder, `${name}.db`), '--journalKey', join(folder, 'mesh.key')];
+      const env = { POD_NAME: name, POD_NAMESPACE: SYSTEM, PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: '2s' };
+      replicas.push(await Plane.serveSecurely(['--kubeconfig', kubeconfig, ...journal, ...files], env));
+      await replicas.at(-1)?.synced();
+    }
+    // The first one leads: it was alone.
+    const [leader, follower] = replicas as [Plane, Plane];
+    const far = new SidecarClient({ port: leader.grpc, namespace: 'shop', name: 'far', routes: [] });
+    const stream = await connect('vm', follower);
+    await until('the WorkloadEntry', async () => (await read(ENTRY)) !== undefined);
+    expect((await read(ENTRY))?.metadata.annotations['istio.io/workloadController']).toBe('right');
+    stream.ask(HEALTH, []);
+    await until('the condition of a healthy machine', conditionIs('True'));
+    await until('its endpoint at the leader', () => far.has(EDS, ADDRESS));
+    stream.cancel();
+    await until('the WorkloadEntry to go', async () => (await read(ENTRY)) === undefined);
+    await until('its endpoint at the leader to go', () => !far.has(EDS, ADDRESS));
+    far.close();
   });
 
   it('may not be another account', async () => {

@@ -26,7 +26,7 @@ export const REMOTE_KINDS: readonly KindName[] = [
   'ServiceExport',
   'ServiceImport',
 ];
-/** Read besides of a cluster that is written to (EXTERNAL_ISTIOD), and ConfigMaps of all its namespaces. */
+/** Read besides of a cluster that is led from outside (EXTERNAL_ISTIOD), and ConfigMaps of all its namespaces. */
 const WRITTEN_KINDS: readonly KindName[] = ['ClusterTrustBundle', 'MutatingWebhookConfiguration'];
 /** Everything that may be known of a cluster. */
 export const ANY_REMOTE_KINDS: readonly KindName[] = [...REMOTE_KINDS, ...WRITTEN_KINDS];
@@ -45,6 +45,8 @@ export interface RemoteOptions {
   readonly userAgent: string;
   /** Of a cluster that is written to: receives what the watches show. */
   readonly live?: LiveObjects;
+  /** Its roots and webhooks are written (EXTERNAL_ISTIOD). */
+  readonly isLed?: boolean;
   /** Definitions of custom resources that are not looked at. */
   readonly ignores?: (name: string) => boolean;
 }
@@ -66,9 +68,9 @@ export interface Connection extends RemoteConnection {
 
 /** Rejects if the kubeconfig is unusable; the server need not be there. */
 export async function connectRemote(options: RemoteOptions): Promise<Connection> {
-  const { kubeconfig, from, systemNamespace, userAgent, ...rest } = options;
+  const { kubeconfig, from, systemNamespace, userAgent, isLed, ...rest } = options;
   const remote =
-    rest.live === undefined
+    isLed !== true
       ? { kinds: new Set(REMOTE_KINDS), configMapsOf: systemNamespace }
       : { kinds: new Set(ANY_REMOTE_KINDS) };
   const connected = await connectKube({ ...rest, userAgent, remote, given: { kubeconfig, from } });

@@ -1,6 +1,6 @@
-// A ServiceExport for every Service that is not local to its cluster (ENABLE_MCS_AUTO_EXPORT), in the cluster of this
-// control plane. One that was made here goes with its Service; one of another author is left alone.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/autoserviceexportcontroller.go.
+// A ServiceExport for every Service that is not local to its cluster (ENABLE_MCS_AUTO_EXPORT), in the cluster of the
+// Service, remote ones too. One that was made here goes with its Service; one of another author is left alone.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/{autoserviceexportcontroller,multicluster}.go.
 
 import { kubernetesHost } from '../model/hosts.ts';
 import { kubernetesKey, type Obj } from '../model/object.ts';
@@ -16,14 +16,15 @@ export const serviceExports: Query<'', readonly Wish[]> = {
   name: 'wishes/serviceExports',
   run: reader => {
     if (!reader.feature('ENABLE_MCS_AUTO_EXPORT')) return [];
-    const cluster = reader.setting('clusterId');
-    const exported = reader.objects('Service', `${cluster}/`).filter(service => !isLocal(reader, service));
+    const exported = reader.objects('Service').filter(service => !isLocal(reader, service));
     const orphans = reader
-      .objects('ServiceExport', `${cluster}/`)
-      .filter(({ namespace, name }) => reader.object('Service', kubernetesKey(cluster, namespace, name)) === undefined);
+      .objects('ServiceExport')
+      .filter(
+        object => reader.object('Service', kubernetesKey(object.cluster, object.namespace, object.name)) === undefined,
+      );
     return [
-      ...exported.map(({ namespace, name }) => wishFor(reader, namespace, name, {})),
-      ...orphans.map(({ namespace, name }) => wishFor(reader, namespace, name, undefined)),
+      ...exported.map(service => wishFor(reader, service, {})),
+      ...orphans.map(object => wishFor(reader, object, undefined)),
     ];
   },
 };
@@ -33,9 +34,13 @@ function isLocal(reader: Reader, { name, namespace }: Obj<'Service'>): boolean {
 }
 
 /** `fields` undefined: it is to be absent. */
-function wishFor(reader: Reader, namespace: string, name: string, fields: Wish['fields']): Wish {
+function wishFor(
+  reader: Reader,
+  { cluster, namespace, name }: Obj<'Service' | 'ServiceExport'>,
+  fields: Wish['fields'],
+): Wish {
   return oneOf<Wish>(reader, {
-    ...{ cluster: reader.setting('clusterId'), kind: 'ServiceExport', namespace, name, subresource: '' },
+    ...{ cluster, kind: 'ServiceExport', namespace, name, subresource: '' },
     ...{ manager: MANAGER, verb: 'merge', gate: ELECTION },
     fields,
   });

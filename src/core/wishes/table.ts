@@ -63,6 +63,9 @@ export const rootCertificateWishes: WishFeature = {
   ],
 };
 
+/** In remote clusters too. */
+export const serviceExportWishes = withFeature('ENABLE_MCS_AUTO_EXPORT', serviceExports, 'ServiceExport');
+
 /** Written by every process, those of its own machines. */
 export const registrationWishes: WishFeature = {
   query: registrations,
@@ -80,7 +83,7 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(ingressStatuses, 'Ingress'),
   statusesOf(entryAddresses, 'ServiceEntry'),
   withFeature('PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS', nodeTaints, 'Node', 'spec'),
-  withFeature('ENABLE_MCS_AUTO_EXPORT', serviceExports, 'ServiceExport'),
+  serviceExportWishes,
   registrationWishes,
   { query: distributionWishes, observes: distributionObserves },
   { query: analysisMessages, observes: analysisObserves },

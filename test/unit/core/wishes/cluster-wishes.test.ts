@@ -10,10 +10,10 @@ import { wishFeatures, wishTable } from '../../../../src/core/wishes/table.ts';
 import { showTarget, type Wish } from '../../../../src/core/wishes/wish.ts';
 import { foldFacts } from '../../../../src/offline/generate.ts';
 
-function wishes(objects: readonly JsonObject[], env: Record<string, string>): readonly Wish[] {
+function wishes(objects: readonly JsonObject[], env: Record<string, string>, cluster = 'Kubernetes'): readonly Wish[] {
   const settings = settingsToJson({ ...defaultSettings, env });
   const facts: Unrecorded[] = [{ source: 'runtime', kind: 'Engine', settings }];
-  for (const object of objects) facts.push({ source: 'kube/Kubernetes', kind: 'Add', object });
+  for (const object of objects) facts.push({ source: `kube/${cluster}`, kind: 'Add', object });
   const { wishes: all } = new Tracker().get(foldFacts(facts).state, undefined, wishTable, '');
   return all.filter(({ kind }) => kind === 'Node' || kind === 'ServiceExport');
 }
@@ -93,6 +93,13 @@ describe('the export of a Service', () => {
     expect(found.map(showTarget)).toEqual(['ServiceExport shop/web']);
     expect(plan(found[0], undefined)).toBe('create');
     expect(plan(found[0], live({ name: 'web' }))).toBe('none');
+  });
+
+  it('is made in the cluster of the Service', () => {
+    const found = wishes([service('web', 'shop'), named('ServiceExport', 'old', 'shop')], on, 'east');
+    const [old, web] = found;
+    expect(found.map(({ cluster }) => cluster)).toEqual(['east', 'east']);
+    expect([plan(old, live({ name: 'old', managedFields })), plan(web, undefined)]).toEqual(['delete', 'create']);
   });
 
   it('goes with its Service if it was made here', () => {
