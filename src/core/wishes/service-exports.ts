@@ -1,7 +1,9 @@
 // A ServiceExport for every Service that is not local to its cluster (ENABLE_MCS_AUTO_EXPORT), in the cluster of the
-// Service, remote ones too. One that was made here goes with its Service; one of another author is left alone.
+// Service, remote ones too. One that was made here goes with its Service; one of another author is left alone. The label
+// tells them apart: of an object without any field of its own an API server keeps no manager.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/{autoserviceexportcontroller,multicluster}.go.
 
+import type { JsonObject } from '../base/json.ts';
 import { kubernetesHost } from '../model/hosts.ts';
 import { kubernetesKey, type Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
@@ -10,6 +12,7 @@ import { oneOf } from '../translate/derived.ts';
 import { MANAGER, type Wish } from './wish.ts';
 
 const ELECTION = 'istio-serviceexport-controller-election';
+const MADE_HERE: JsonObject = { 'app.kubernetes.io/managed-by': 'periplus' };
 
 /** Argument ''. */
 export const serviceExports: Query<'', readonly Wish[]> = {
@@ -43,5 +46,6 @@ function wishFor(
     ...{ cluster, kind: 'ServiceExport', namespace, name, subresource: '' },
     ...{ manager: MANAGER, verb: 'merge', gate: ELECTION },
     fields,
+    ...(fields === undefined ? {} : { atCreation: { metadata: { labels: MADE_HERE } } }),
   });
 }
