@@ -63,6 +63,8 @@ export const HEADER_BYTES_MAX = 16 * 1024;
 export const HEADERS_MS_MAX = 2_000;
 export const REQUEST_MS_MAX = 5_000;
 export const REQUEST_CHECK_MS = 500;
+/** Requests under way at the end have so long to be answered. */
+export const CLOSE_MS_MAX = 2_000;
 
 export function text(body: string, status = 200): Answer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
@@ -153,8 +155,12 @@ export async function serveHttp(
     port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
     close: () =>
       new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+        const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
       }),
   };
 }

@@ -36,6 +36,7 @@ interface Flags extends SourceFlags, IdentityFlags, ReplicaFlags {
   readonly ctrlz_address: string;
   readonly ctrlz_port: string;
   readonly shutdownDuration: string;
+  readonly drainDuration: string;
   readonly keepaliveInterval?: string;
   readonly keepaliveTimeout?: string;
   readonly keepaliveMaxServerConnectionAge?: string;
@@ -58,6 +59,7 @@ export function serveCommand(): Command {
     .option('--ctrlz_port <port>', 'port of ControlZ; 0 for none', '9876')
     .option('--read-only', 'send get, list and watch to the API server, and write nothing', false)
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
+    .option('--drainDuration <duration>', 'before it, how long /ready says no and all else is answered', '0s')
     .option('--keepaliveInterval <duration>', 'ping a client after this time without traffic (default: 30s)')
     .option('--keepaliveTimeout <duration>', 'close its connection if it does not answer in this time (default: 10s)')
     .option('--keepaliveMaxServerConnectionAge <duration>', 'end connections after this time, so that proxies spread')
@@ -82,6 +84,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       requireFolder(flags);
       const log = logOf(flags);
       const options = optionsOf(flags);
+      const drainMs = duration('--drainDuration', flags.drainDuration);
       for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
       const stopped = stopSignal(log);
       const starting = startControlPlane(options, systemClock, log);
@@ -96,6 +99,8 @@ Environment, besides the feature flags (docs/serving.md has all of it):
         `xDS on port ${grpc}${secure}${webhooks}, ready and debug pages on ${http}, metrics on ${monitoring}`,
       );
       await stopped;
+      plane.drain();
+      await new Promise(resolve => setTimeout(resolve, drainMs));
       await controlZ?.close();
       await plane.stop();
       log('info', 'stopped');

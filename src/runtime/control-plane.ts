@@ -74,6 +74,8 @@ export interface ControlPlane {
    * The objects of the cluster, to be written through its API server; absent: there is none, or nothing may be written.
    */
   readonly cluster?: ClusterConfigStore;
+  /** `/ready` says no from now on; everything is answered as before. */
+  drain(): void;
   /** Ends every stream, finishes pending writes, closes everything. Idempotent. */
   stop(): Promise<void>;
 }
@@ -222,8 +224,12 @@ async function start(
   const history = new History(journal, { foldMax: HISTORY_FOLD_MAX });
   closers.push(startSweeping({ world, engine, warmUp, history, metrics, crowded }));
 
+  let isDraining = false;
+  const drain = (): void => {
+    isDraining = true;
+  };
   const readiness = (): Readiness => {
-    const why = withdrawn();
+    const why = isDraining ? 'it is about to stop' : withdrawn();
     return why === undefined ? warmUp.readiness(sources.readiness()) : { ready: false, text: `not ready: ${why}\n` };
   };
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
@@ -247,7 +253,7 @@ async function start(
   await startSources(options, { adapters, sources, world, worldOf, log: scoped(log, 'config') });
   replicated?.start();
   if (sources.ready) await warmed;
-  return { ports, world, xds, sources, config, written, cluster, stop: closeAll };
+  return { ports, world, xds, sources, config, written, cluster, drain, stop: closeAll };
 }
 
 /** None if the configuration cannot be read; the log says why. */

@@ -84,6 +84,30 @@ describe('the HTTP server', () => {
     expect((await fetch(at, { method: 'HEAD' })).headers.get('content-length')).toBe(String(bytes));
   });
 
+  it('answers a request that is under way when it closes', async () => {
+    let begun: () => void = () => undefined;
+    const isAsked = new Promise<void>(resolve => {
+      begun = resolve;
+    });
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>(resolve => {
+      answer = resolve;
+    });
+    const slow: Route = async () => {
+      begun();
+      await held;
+      return text('late\n');
+    };
+    const opened = await serveHttp({ host: '127.0.0.1', port: 0 }, new Map([['/slow', slow]]), () => undefined);
+    const asked = fetch(`http://127.0.0.1:${opened.port}/slow`);
+    await isAsked;
+    const closed = opened.close();
+    await expect(fetch(`http://127.0.0.1:${opened.port}/slow`)).rejects.toThrow();
+    answer();
+    expect(await (await asked).text()).toBe('late\n');
+    await closed;
+  });
+
   it('answers a failing page with an error and logs it', async () => {
     const answer = await fetch(`http://127.0.0.1:${await start('127.0.0.1')}/fails`);
     expect(answer.status).toBe(500);

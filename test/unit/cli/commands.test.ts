@@ -56,6 +56,7 @@ describe('every command', () => {
   test.each([
     ['serve', '--grpcAddr', 'nonsense'],
     ['serve', '--shutdownDuration', 'x'],
+    ['serve', '--drainDuration', 'x'],
     ['serve', '--journalDurability', 'x'],
     ['record', '--journalDurability', 'x'],
     ['serve', '--registries', 'Eureka'],
