@@ -21,7 +21,8 @@ const binaries = await kubeOrSkip();
 const ISTIOD = 'istiod-7d4f9-abcde';
 const ROOTS = '/api/v1/namespaces/shop/configmaps/istio-ca-root-cert';
 const ROUTE = '/apis/networking.istio.io/v1/namespaces/shop/virtualservices/reviews';
-const LOCKS = ['istio-namespace-controller-election', 'istio-leader', 'istio-ip-autoallocate'];
+const LOST = '/apis/networking.istio.io/v1/namespaces/shop/virtualservices/lost';
+const LOCKS = ['istio-analyze-leader', 'istio-namespace-controller-election', 'istio-leader', 'istio-ip-autoallocate'];
 const LEASES = ['istio-status-leader', 'istio-gateway-status-leader-periplus', 'istio-gateway-deployment-periplus'];
 const RENEW_MS = 3_000;
 
@@ -80,6 +81,17 @@ class FakeIstiod {
   }
 }
 
+/** A route to a host that may not be there. */
+function lost(host: string): JsonObject {
+  const spec = { hosts: ['reviews'], http: [{ route: [{ destination: { host } }] }] };
+  return {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'VirtualService',
+    metadata: { namespace: 'shop', name: 'lost' },
+    spec: { ...spec, gateways: ['none'] },
+  };
+}
+
 function deploymentOfIstiod(env: Readonly<Record<string, string>>): JsonObject {
   const entries = Object.entries(env).map(([name, value]) => ({ name, value }));
   const labels = { app: 'istiod', 'istio.io/rev': 'default' };
@@ -104,9 +116,9 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
       () => true,
       () => false,
     );
-  const statusOf = async (): Promise<JsonObject> => ((await admin.get(ROUTE)).status ?? {}) as JsonObject;
-  const managers = async (): Promise<readonly string[]> => {
-    const { metadata } = await admin.get(ROUTE);
+  const statusOf = async (path = ROUTE): Promise<JsonObject> => ((await admin.get(path)).status ?? {}) as JsonObject;
+  const managers = async (path = ROUTE): Promise<readonly string[]> => {
+    const { metadata } = await admin.get(path);
     const { managedFields } = metadata as { readonly managedFields: readonly { readonly manager: string }[] };
     return managedFields.map(({ manager }) => manager);
   };
@@ -119,6 +131,7 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
     await admin.putAll([namespace(SYSTEM), namespace('shop', { 'istio.io/rev': 'default' })]);
     await admin.putAll([service('shop', 'reviews'), slice('shop', 'reviews', '10.1.1.7')]);
     await admin.put(route('shop', 'reviews', 'before'));
+    await admin.put(lost('nowhere'));
     await admin.put(deploymentOfIstiod({ PILOT_ENABLE_AMBIENT: 'true', PILOT_TRACE_SAMPLING: '1' }));
     for (const file of ['rbac.yaml', 'rbac-write.yaml']) {
       const text = await readFile(join(import.meta.dirname, '../../deploy', file), 'utf8');
@@ -148,7 +161,8 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
   it('writes nothing beside an istiod that holds the locks, and serves all the same', async () => {
     const args = ['--kubeconfig', kubeconfig, '--journal', join(folder, 'journal.db')];
     const env = { POD_NAME: 'periplus-1', POD_NAMESPACE: SYSTEM, REVISION: 'periplus', PILOT_ENABLE_STATUS: 'true' };
-    plane = await Plane.serveSecurely(args, { ...env, ISTIOD_CUSTOM_HOST: 'localhost' });
+    const analyses = { PILOT_ENABLE_ANALYSIS: 'true', PILOT_ANALYSIS_INTERVAL: '1s' };
+    plane = await Plane.serveSecurely(args, { ...env, ...analyses, ISTIOD_CUSTOM_HOST: 'localhost' });
     await plane.synced();
     proxy = new SidecarClient({ port: plane.grpc, namespace: 'shop', name: 'web', routes: ['80'] });
     await until('a count of proxies', async () =>
@@ -158,7 +172,7 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
     // Longer than a candidate waits before it tries again.
     await until('renewals', () => istiod.renewals > seen + 4);
     expect(await exists(ROOTS)).toBe(false);
-    expect(await statusOf()).toEqual({});
+    expect([await statusOf(), await statusOf(LOST)]).toEqual([{}, {}]);
     expect(plane.log).not.toContain('this process leads');
     expect(proxy.responses).toBeGreaterThan(0);
   }, 180_000);
@@ -178,6 +192,16 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
     });
   }, 180_000);
 
+  it('writes what analysis finds into the status, and takes it away when it is mended', async () => {
+    const codes = async (): Promise<string> => JSON.stringify((await statusOf(LOST)).validationMessages ?? []);
+    await until('a message', async () => (await codes()).includes('IST0101'));
+    await admin.put(lost('reviews'));
+    await until('no message', async () => (await codes()) === '[]');
+    await admin.put(lost('nowhere'));
+    await until('a message again', async () => (await codes()).includes('IST0101'));
+    expect(await managers(LOST)).toContain('periplus-analysis');
+  }, 180_000);
+
   it('gives the locks back when it is stopped, and takes back what only it writes', async () => {
     expect(await plane.end()).toBe(0);
     for (const name of ['istio-status-leader', 'istio-gateway-status-leader-periplus']) {
@@ -186,11 +210,13 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
     }
     expect(await managers()).toContain('periplus-distribution');
     const dry = await Plane.run('withdraw', '--kubeconfig', kubeconfig, '--dry-run', '-o', 'json');
-    expect(JSON.parse(dry.said)).toEqual([{ object: 'VirtualService shop/reviews', result: 'found' }]);
+    expect(JSON.parse(dry.said)).toEqual(
+      ['lost', 'reviews'].map(name => ({ object: `VirtualService shop/${name}`, result: 'found' })),
+    );
     const { code, said } = await Plane.run('withdraw', '--kubeconfig', kubeconfig);
     expect([code, said]).toEqual([0, expect.stringContaining('withdrawn')]);
-    expect(await statusOf()).toEqual({});
-    expect(await managers()).not.toContain('periplus-distribution');
+    expect([await statusOf(), await statusOf(LOST)]).toEqual([{}, {}]);
+    for (const path of [ROUTE, LOST]) expect((await managers(path)).join()).not.toContain('periplus');
     expect((await Plane.run('withdraw', '--kubeconfig', kubeconfig)).said).toContain('nothing of Periplus is left');
   }, 180_000);
 });

@@ -1,7 +1,8 @@
 // A ServiceExport for every Service that is not local to its cluster (ENABLE_MCS_AUTO_EXPORT), in the cluster of the
-// Service, remote ones too. One that was made here goes with its Service; one of another author is left alone. The label
-// tells them apart: of an object without any field of its own an API server keeps no manager.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/{autoserviceexportcontroller,multicluster}.go.
+// Service, remote ones too. One that was made here goes with its Service; one of another author is left alone. The
+// label tells them apart: of an object without any field of its own an API server keeps no manager.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/autoserviceexportcontroller.go,
+// pilot/pkg/serviceregistry/kube/controller/multicluster.go.
 
 import type { JsonObject } from '../base/json.ts';
 import { kubernetesHost } from '../model/hosts.ts';
