@@ -7,6 +7,7 @@
 import { Command } from 'commander';
 import type { JsonObject } from '../core/base/json.ts';
 import type { Event } from '../core/event.ts';
+import { partsOfName } from '../core/model/object.ts';
 import { eventSummary, objectOfBody } from '../history/event-summary.ts';
 import { nearestText } from '../history/nearest.ts';
 import { objectNamed } from '../history/object-name.ts';
@@ -113,8 +114,8 @@ function wantedOf({ kind, object }: Flags): Wanted {
     );
   }
   if (object === undefined) return kind === undefined ? {} : { kind };
-  const [word = '', namespace = '', ...rest] = objectNamed(object).split('/');
-  const named = `${word} ${namespace === '' ? '' : `${namespace}/`}${rest.join('/')}`;
+  const { kind: word, namespace, name } = partsOfName(objectNamed(object));
+  const named = `${word} ${namespace === '' ? '' : `${namespace}/`}${name}`;
   return kind === undefined ? { object: named } : { kind, object: named };
 }
 

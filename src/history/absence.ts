@@ -4,7 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';
-import type { ObjectRecord } from '../core/model/object.ts';
+import { type ObjectRecord, objectName } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { routeKinds } from '../core/translate/gateway-api/route-kinds.ts';
@@ -193,7 +193,7 @@ function unknownName(state: State, { what, host }: Subject): AbsenceReason {
   const names = new Set<string>();
   for (const kind of ['Service', 'ServiceEntry', 'VirtualService', ...routeKinds] as const) {
     for (const { name, namespace } of state.objects[kind].values()) {
-      if (name.includes(label) || label.includes(name)) names.add(`${kind}/${namespace}/${name}`);
+      if (name.includes(label) || label.includes(name)) names.add(objectName({ kind, namespace, name }));
     }
   }
   const close = [...names].sort().slice(0, NAMES_SHOWN_MAX);

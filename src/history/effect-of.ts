@@ -14,7 +14,7 @@ import { diffMeshes } from './diff.ts';
 import type { History } from './history.ts';
 import { lastChangeOf, recordInForce } from './last-change.ts';
 import { noSuchObject } from './no-such-object.ts';
-import { without, withoutObject, withVersion } from './what-if.ts';
+import { objectOfRecord, without, withoutObject, withVersion } from './what-if.ts';
 
 /** Objects that are taken away to see whether they hide it. */
 export const HIDING_TRIED_MAX = 100;
@@ -85,7 +85,7 @@ async function obstaclesOf(
   }
   for (const other of rivals(state, record)) {
     if (!matters(without(state, other))) continue;
-    const name = `${other.kind}/${other.accepted!.namespace}/${other.accepted!.name}`;
+    const name = objectOfRecord(other);
     const why =
       other.kind === 'Sidecar'
         ? `${name} keeps it from ${proxy.facets.id}`

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { Event } from '../core/event.ts';
-import type { ObjectRecord } from '../core/model/object.ts';
+import { type ObjectRecord, objectName } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import type { LastChange } from './answers.ts';
 import type { History } from './history.ts';
@@ -49,11 +49,11 @@ export function managerOf(raw: JsonObject): string {
   return typeof last?.manager === 'string' ? last.manager : '';
 }
 
-/** `Kind namespace/name` of an event's object; '' if it has none. */
+/** `Kind/namespace/name` of an event's object; '' if it has none. */
 export function objectOfEvent(event: Event): string {
-  if (event.kind === 'Delete') return `${event.ref.kind}/${event.ref.namespace}/${event.ref.name}`;
+  if (event.kind === 'Delete') return objectName(event.ref);
   if (event.kind !== 'Add' && event.kind !== 'Update') return '';
   const meta = isObject(event.object.metadata) ? event.object.metadata : {};
   const namespace = typeof meta.namespace === 'string' ? meta.namespace : '';
-  return `${String(event.object.kind)}/${namespace}/${String(meta.name)}`;
+  return objectName({ kind: String(event.object.kind), namespace, name: String(meta.name) });
 }

@@ -1,9 +1,10 @@
 // Objects as people name them: `VirtualService/shop/reviews`, `vs/shop/reviews`, `virtualservices/shop/reviews`, with
 // a slash too many in front; the kind in any case.
 //
-// Invariant: what comes out is the form that the journal and every message use: `Kind/namespace/name`.
+// Invariant: what comes out is the form that every message uses: `Kind/namespace/name` (objectName).
 
 import { definitions, kindNames } from '../core/kinds/registry.ts';
+import { objectName } from '../core/model/object.ts';
 import { HistoryFault } from './history-fault.ts';
 import { nearestText } from './nearest.ts';
 
@@ -66,5 +67,5 @@ export function objectNamed(text: string): string {
       true,
     );
   }
-  return `${kind}/${namespace}/${name}`;
+  return objectName({ kind, namespace, name });
 }

@@ -5,7 +5,7 @@ import type { KindDefinition } from '../core/kinds/definition.ts';
 import type { Reference } from '../core/kinds/references.ts';
 import { definitions, kindNames } from '../core/kinds/registry.ts';
 import { isWildcard, resolveShortName } from '../core/model/hosts.ts';
-import type { Obj } from '../core/model/object.ts';
+import { type Obj, objectName } from '../core/model/object.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import { danglingReferences } from '../core/select/scope/references.ts';
 import type { State } from '../core/state.ts';
@@ -29,7 +29,7 @@ export function referencesOf(tracker: Tracker, state: State, obj: Obj): readonly
 
 /** By object: those whose references name it. */
 export function referencesTo(_tracker: Tracker, state: State, obj: Obj): readonly ShownReference[] {
-  const wanted = new Set([nameOf(obj)]);
+  const wanted = new Set([objectName(obj)]);
   const found: ShownReference[] = [];
   for (const kind of kindNames) {
     const definition: KindDefinition = definitions[kind];
@@ -37,15 +37,11 @@ export function referencesTo(_tracker: Tracker, state: State, obj: Obj): readonl
     for (const other of state.objects[kind].values()) {
       for (const reference of definition.references(other)) {
         if (!namesOf(state, other, reference).some(name => wanted.has(name))) continue;
-        found.push({ object: nameOf(other), path: reference.path, exists: true });
+        found.push({ object: objectName(other), path: reference.path, exists: true });
       }
     }
   }
   return found;
-}
-
-export function nameOf({ kind, namespace, name }: Obj): string {
-  return `${kind}/${namespace}/${name}`;
 }
 
 function danglingPaths(tracker: Tracker, state: State, obj: Obj): readonly string[] {
@@ -67,7 +63,7 @@ function namesOf(state: State, obj: Obj, reference: Reference): readonly string[
     const owners = isWildcard(host) ? [] : ownersOf(state, host);
     return owners.length === 0 ? [`host ${host}`] : owners;
   }
-  return [`${reference.kind}/${reference.namespace}/${reference.name}`];
+  return [objectName(reference)];
 }
 
 function ownersOf({ objects, settings }: State, host: string): readonly string[] {
@@ -76,9 +72,9 @@ function ownersOf({ objects, settings }: State, host: string): readonly string[]
   if (host.endsWith(suffix)) {
     const [name = '', namespace = ''] = host.slice(0, -suffix.length).split('.');
     for (const service of objects.Service.values())
-      if (service.name === name && service.namespace === namespace) found.add(nameOf(service));
+      if (service.name === name && service.namespace === namespace) found.add(objectName(service));
   }
   for (const entry of objects.ServiceEntry.values() as Iterable<Obj<'ServiceEntry'>>)
-    if (entry.spec.hosts?.includes(host) === true) found.add(nameOf(entry));
+    if (entry.spec.hosts?.includes(host) === true) found.add(objectName(entry));
   return [...found].sort();
 }

@@ -10,7 +10,9 @@ import type { Event, ObjectRef } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
 import { rawRef } from '../core/fold/novelty.ts';
 import { judge } from '../core/fold/record.ts';
+import { namespaceOf } from '../core/kinds/meta.ts';
 import { definitionOf } from '../core/kinds/registry.ts';
+import { objectName } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import type { History } from './history.ts';
 import { withFact } from './what-if.ts';
@@ -85,5 +87,5 @@ export function refIn(body: Json): ObjectRef | undefined {
 /** `Kind/namespace/name`, as records are named. */
 export function objectOfRef(ref: ObjectRef): string {
   const { kind = ref.kind, clusterScoped = false } = definitionOf(ref.apiVersion, ref.kind) ?? {};
-  return `${kind}/${clusterScoped ? '' : ref.namespace || 'default'}/${ref.name}`;
+  return objectName({ kind, namespace: namespaceOf(ref.namespace, clusterScoped), name: ref.name });
 }

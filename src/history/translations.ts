@@ -5,6 +5,7 @@
 // configuration does not rest on.
 
 import { isObject } from '../core/base/json.ts';
+import { objectName } from '../core/model/object.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { translationSources } from '../core/translate/sources.ts';
@@ -43,7 +44,7 @@ const KINDS: Readonly<Record<string, string>> = {
 export function objectNamedBy(resource: object): string | undefined {
   let at: unknown = resource;
   for (const key of ['metadata', 'filterMetadata', 'istio', 'config']) at = isObject(at) ? at[key] : undefined;
-  const [, namespace, kind = '', name] =
+  const [, namespace = '', kind = '', name = ''] =
     typeof at === 'string' ? (/\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(at) ?? []) : [];
-  return KINDS[kind] === undefined ? undefined : `${KINDS[kind]}/${namespace}/${name}`;
+  return KINDS[kind] === undefined ? undefined : objectName({ kind: KINDS[kind], namespace, name });
 }

@@ -4,7 +4,7 @@
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
 import { rawRef } from '../core/fold/novelty.ts';
-import type { ObjectRecord } from '../core/model/object.ts';
+import { type ObjectRecord, objectName, partsOfName } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 
 const noneRejected: ReadonlySet<number> = new Set();
@@ -16,8 +16,7 @@ export function withFact(state: State, source: string, fact: Fact): State {
 
 /** Every source's record of the object `Kind/namespace/name`; cluster-scoped kinds have an empty namespace. */
 export function recordsOf(state: State, object: string): readonly ObjectRecord[] {
-  const [kind = '', namespace = '', ...rest] = object.split('/');
-  const name = rest.join('/');
+  const { kind, namespace, name } = partsOfName(object);
   return state.records.range(`${kind}|`).filter(record => {
     const meta = record.accepted ?? refOf(record);
     return meta !== undefined && meta.name === name && (meta.namespace || '') === namespace;
@@ -40,7 +39,7 @@ function isClusterScoped(record: ObjectRecord): boolean {
 /** `Kind/namespace/name`, by which explanations name it. */
 export function objectOfRecord(record: ObjectRecord): string {
   const meta = record.accepted ?? refOf(record);
-  return `${record.kind}/${meta?.namespace ?? ''}/${meta?.name ?? ''}`;
+  return objectName({ kind: record.kind, namespace: meta?.namespace ?? '', name: meta?.name ?? '' });
 }
 
 export function without(state: State, record: ObjectRecord): State {

@@ -5,6 +5,7 @@ import type { Adapter } from '../adapters/adapter.ts';
 import { type Count, type Counted, DistributionSource } from '../adapters/distribution/distribution-source.ts';
 import { type AcceptedParts, AcceptedPositions } from '../admin/accepted.ts';
 import { isObject, type Json } from '../core/base/json.ts';
+import { objectName } from '../core/model/object.ts';
 import type { AdapterOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
@@ -45,8 +46,8 @@ async function countsOf(
   const sums = objects.map(() => ({ acked: 0, total: 0 }));
   if (replicas === undefined || objects.length === 0) return sums;
   const asked = new URLSearchParams();
-  for (const { kind, namespace, name, generation } of objects) {
-    asked.append('for', `${kind}/${namespace}/${name}@${generation}`);
+  for (const object of objects) {
+    asked.append('for', `${objectName(object)}@${object.generation}`);
   }
   for (const answer of await replicas.ask('/debug/distributionz', asked)) {
     if (!Array.isArray(answer) || answer.length !== objects.length) return undefined;

@@ -17,7 +17,7 @@ import {
 import { featureOf } from '../../core/mesh/features.ts';
 import type { Settings } from '../../core/mesh/settings.ts';
 import type { KindName } from '../../core/model/kind.ts';
-import { generationOf, kubernetesKey, type Obj, type ObjectRecord } from '../../core/model/object.ts';
+import { generationOf, kubernetesKey, type Obj, type ObjectRecord, objectName } from '../../core/model/object.ts';
 import type { State } from '../../core/state.ts';
 import { distributedKinds } from '../../core/wishes/distribution.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
@@ -159,7 +159,7 @@ export class DistributionSource implements Adapter {
     const now = this.#options.now();
     if (acked < total || total === 0) one.doneAt = undefined;
     else if (one.doneAt === undefined) one.doneAt = now;
-    else if (now - one.doneAt >= SETTLE_MS) this.#tracked.delete(keyOf(one));
+    else if (now - one.doneAt >= SETTLE_MS) this.#tracked.delete(objectName(one));
     // Without a proxy nothing is distributed.
     if (total === 0 || (one.told?.acked === acked && one.told.total === total)) return undefined;
     one.told = count;
@@ -175,7 +175,7 @@ export class DistributionSource implements Adapter {
       for (const record of state.records.range(`${kind}|`)) {
         const found = this.#countedOf(state, record);
         if (found === undefined) continue;
-        const key = keyOf(found);
+        const key = objectName(found);
         there.add(key);
         if (this.#tracked.get(key)?.generation === found.generation) continue;
         const told = toldOf(state, found);
@@ -186,7 +186,7 @@ export class DistributionSource implements Adapter {
     for (const key of this.#tracked.keys()) if (!there.has(key)) this.#tracked.delete(key);
     const gone: Fact[] = [];
     for (const { namespace, name, spec } of countsIn(state)) {
-      if (there.has(keyOf({ kind: spec.kind as KindName, namespace, name: spec.name }))) continue;
+      if (there.has(objectName({ kind: spec.kind, namespace, name: spec.name }))) continue;
       gone.push({ kind: 'Delete', ref: { apiVersion: DISTRIBUTION_API, kind: 'ConfigDistribution', namespace, name } });
     }
     return gone;
@@ -206,10 +206,6 @@ const NONE: Count = { acked: 0, total: 0 };
 
 function sum(a: Count, b: Count): Count {
   return { acked: a.acked + b.acked, total: a.total + b.total };
-}
-
-function keyOf({ kind, namespace, name }: Pick<Counted, 'kind' | 'namespace' | 'name'>): string {
-  return `${kind}/${namespace}/${name}`;
 }
 
 /** What was last said of this generation. */

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { analyzers } from '../../analysis/registry.ts';
 import { isObject, type JsonObject } from '../../core/base/json.ts';
 import { showProblem } from '../../core/base/problem.ts';
-import type { ObjectRecord } from '../../core/model/object.ts';
+import { type ObjectRecord, objectName, partsOfName } from '../../core/model/object.ts';
 import type { State } from '../../core/state.ts';
 import type { ChangeClass } from '../../history/answers.ts';
 import { diffMeshes } from '../../history/diff.ts';
@@ -132,7 +132,7 @@ function listed({ kind, source, key, accepted, acceptedAt, refused }: ObjectReco
   const name = accepted?.name ?? (typeof meta.name === 'string' ? meta.name : (parts.at(-1) ?? ''));
   const namespace = accepted?.namespace ?? (typeof meta.namespace === 'string' ? meta.namespace : '');
   return {
-    object: `${kind}/${namespace}/${name}`,
+    object: objectName({ kind, namespace, name }),
     kind,
     namespace,
     name,
@@ -221,8 +221,7 @@ function findingsAbout(state: State, object: string): ObjectView['findings'] {
   const asked = analyzers.filter(({ onRequest }) => onRequest !== true);
   const found = analysed.get(state) ?? analyzeState(state, { analyzers: asked, now: state.time });
   analysed.set(state, found);
-  const [kind, namespace, ...rest] = object.split('/');
-  const name = rest.join('/');
+  const { kind, namespace, name } = partsOfName(object);
   return found.messages
     .filter(({ item }) => item?.kind === kind && item?.namespace === namespace && item?.name === name)
     .map(({ code, text, path }) => ({ code, message: text, ...(path === undefined ? {} : { path }) }));

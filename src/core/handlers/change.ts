@@ -20,8 +20,3 @@ export function versionsOf<K extends KindName>(change: Change): readonly [Obj<K>
   assert(first !== undefined, `a change of ${change.kind} ${change.key} from nothing to nothing`);
   return [first, ...rest];
 }
-
-/** `Kind/namespace/name`, as push requests name it. */
-export function configKeyOf({ kind, namespace, name }: Obj): string {
-  return `${kind}/${namespace}/${name}`;
-}

@@ -3,10 +3,10 @@
 // Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers), pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';
-import type { Obj } from '../model/object.ts';
+import { type Obj, objectName } from '../model/object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
-import { type Change, configKeyOf, versionsOf } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 
 export function configHandler(change: Change): PushRequest | undefined {
   if (!needsPush(change)) return undefined;
@@ -15,7 +15,7 @@ export function configHandler(change: Change): PushRequest | undefined {
   const key =
     obj.kind === 'WasmPlugin'
       ? `TrafficExtension/${obj.namespace}/${obj.name}~istio-translated-wasmplugin`
-      : configKeyOf(obj);
+      : objectName(obj);
   return pushRequest(change.seq, 'config', [key], { full: true });
 }
 
@@ -40,8 +40,8 @@ export function virtualServiceHandler(state: State, change: Change): PushRequest
   if (!needsPush(change)) return undefined;
   const keys: string[] = [];
   for (const obj of versionsOf<'VirtualService'>(change)) {
-    if ((obj.spec.hosts ?? []).length > 0) keys.push(configKeyOf(obj));
-    else for (const root of rootsOf(state, obj)) keys.push(configKeyOf(root));
+    if ((obj.spec.hosts ?? []).length > 0) keys.push(objectName(obj));
+    else for (const root of rootsOf(state, obj)) keys.push(objectName(root));
   }
   return keys.length === 0 ? undefined : pushRequest(change.seq, 'config', keys, { full: true });
 }

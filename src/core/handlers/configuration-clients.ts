@@ -4,10 +4,11 @@
 
 import type { KindName } from '../model/kind.ts';
 import { API_GENERATOR, mcpKinds } from '../model/mcp-kinds.ts';
+import { objectName } from '../model/object.ts';
 import { metadataText } from '../model/proxy.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
-import { type Change, configKeyOf, versionsOf } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 
 const offered: ReadonlySet<KindName> = new Set(mcpKinds.map(({ kind }) => kind));
 
@@ -16,7 +17,7 @@ export function configurationClientsRequest(state: State, change: Change): PushR
   if (!offered.has(change.kind)) return undefined;
   for (const { metadata } of state.proxies.values()) {
     if (metadataText(metadata, 'GENERATOR') === API_GENERATOR) {
-      return pushRequest(change.seq, 'config', [configKeyOf(versionsOf(change)[0])], { full: true });
+      return pushRequest(change.seq, 'config', [objectName(versionsOf(change)[0])], { full: true });
     }
   }
   return undefined;

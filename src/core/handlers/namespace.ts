@@ -5,12 +5,12 @@
 import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';
 import { discovers } from '../mesh/discovery-selectors.ts';
-import type { Obj } from '../model/object.ts';
+import { type Obj, objectName } from '../model/object.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
 import type { GatewayListener } from '../schema/gateway-api-types.gen.ts';
 import type { State } from '../state.ts';
-import { type Change, configKeyOf, versionsOf } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 import { compareStates, mergeAll, orNothing, serviceKey } from './comparison.ts';
 import { serviceRequest } from './service.ts';
 
@@ -47,7 +47,7 @@ export function namespaceHandler(before: State, after: State, change: Change): P
 /** Labels decide which namespaces listeners of Gateways and ListenerSets take routes from. */
 function selectionRequest(state: State, change: Change): PushRequest {
   if (sameContent(change.before?.labels, change.after?.labels) || !anySelector(state)) return noPush;
-  return pushRequest(change.seq, 'config', [configKeyOf(versionsOf(change)[0])], { full: true });
+  return pushRequest(change.seq, 'config', [objectName(versionsOf(change)[0])], { full: true });
 }
 
 function anySelector({ objects }: State): boolean {

@@ -2,10 +2,11 @@
 // and the pull secrets of Wasm modules (ECDS).
 // Source: Istio pilot/pkg/bootstrap/server.go (initSDSServer).
 
+import { objectName } from '../model/object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import { meshConfigMapName } from '../registry/clusters.ts';
 import type { State } from '../state.ts';
-import { type Change, configKeyOf, versionsOf } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 
 const IGNORED_TYPES: readonly string[] = ['helm.sh/release.v1', 'kubernetes.io/service-account-token'];
 /** Keys of a ConfigMap that may hold a CA root. */
@@ -39,9 +40,9 @@ export function certificateHandler(change: Change): PushRequest {
  * trustbundle.go.
  */
 export function trustHandler(change: Change): PushRequest {
-  return pushRequest(change.seq, 'global', [configKeyOf(versionsOf(change)[0])], { full: true, forced: true });
+  return pushRequest(change.seq, 'global', [objectName(versionsOf(change)[0])], { full: true, forced: true });
 }
 
 function incremental(change: Change): PushRequest {
-  return pushRequest(change.seq, 'secret', [configKeyOf(versionsOf(change)[0])], { full: false });
+  return pushRequest(change.seq, 'secret', [objectName(versionsOf(change)[0])], { full: false });
 }

@@ -67,6 +67,26 @@ export function configKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
+interface Named {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * `Kind/namespace/name`, `Kind//name` of a cluster-scoped object: how push requests, provenance and messages name an
+ * object, whichever source or cluster it is from.
+ */
+export function objectName({ kind, namespace, name }: Named): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** The parts of `Kind/namespace/name`; a missing part is empty. */
+export function partsOfName(object: string): Named {
+  const [kind = '', namespace = '', ...rest] = object.split('/');
+  return { kind, namespace, name: rest.join('/') };
+}
+
 /** Istio's order of objects: creation time, then name, then namespace. */
 export function byAge(a: Obj, b: Obj): number {
   return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);

@@ -16,7 +16,7 @@ import type { MeshConfig } from '../mesh/effective.ts';
 import { type FeatureName, featureOf } from '../mesh/features.ts';
 import type { Settings } from '../mesh/settings.ts';
 import type { IndexName, KindName } from '../model/kind.ts';
-import type { Obj } from '../model/object.ts';
+import { type Obj, objectName } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';
 
@@ -117,7 +117,7 @@ class RangeRead<D> extends Read<D> {
 }
 
 function foundAs(obj: Obj): readonly [string, boolean] {
-  return [`${obj.kind}/${obj.namespace}/${obj.name}`, true];
+  return [objectName(obj), true];
 }
 
 /** The reads of one table. */
