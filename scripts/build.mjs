@@ -85,7 +85,7 @@ async function build() {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
   declareKinds();
-  await bundleSource([...PROGRAMS, ...entries()], join(root, 'dist'), '', { packages: 'external', sourcemap: true });
+  await bundleSource([...PROGRAMS, ...entries()], join(root, 'dist'), { packages: 'external', sourcemap: true });
   for (const file of sources) {
     if (file.endsWith('.json')) cpSync(join(root, 'src', file), join(root, 'dist', file));
   }

@@ -2,8 +2,10 @@
 // (scripts/bundle.mjs). Entries lie where `tsc` puts them, so that every path relative to a module stays true.
 //
 // Why: Node takes about a millisecond to find, read and link a module, and the program has a thousand. Bundled, a command
-// or an import starts in half the time.
+// or an import starts in half the time. Large libraries that a run may never use are loaded at the first use of one of
+// their members: sources import them as any other, because the pure part has no way to load a module.
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -28,8 +30,49 @@ const keepPlaces = {
 };
 const PLACE_OF = `const __placeOf = place => new URL(place, import.meta.url.replace(/\\/dist\\/.*$/, '/dist/')).href;`;
 
-/** `entries`: paths in src/ without their ending; `banner`: what stands before each file; `more`: options of esbuild. */
-export async function bundleSource(entries, outdir, banner, more) {
+/** Loaded at first use. Their members are functions and classes; anything else cannot be imported from them. */
+const LATE = ['re2js', 'yaml'];
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url);
+`;
+
+/**
+ * Each member is a stand-in until one of them is called, constructed or read from; then every import becomes the
+ * library's own member (an import is bound to the exported variable, not to its first value).
+ */
+function lateModule(name) {
+  const library = createRequire(import.meta.url)(name);
+  const members = Object.keys(library).filter(member => typeof library[member] === 'function');
+  return `
+let library;
+const load = () => {
+  if (library === undefined) ({ ${members.join(', ')} } = library = require('${name}'));
+  return library;
+};
+const late = member => new Proxy(function () {}, {
+  get: (_, key) => load()[member][key],
+  apply: (_, self, args) => Reflect.apply(load()[member], self, args),
+  construct: (_, args) => Reflect.construct(load()[member], args),
+});
+${members.map(member => `export let ${member} = late('${member}');`).join('\n')}
+`;
+}
+
+const loadLate = {
+  name: 'load-late',
+  setup(builder) {
+    builder.onResolve({ filter: new RegExp(`^(${LATE.join('|')})$`) }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'late' } : undefined,
+    );
+    builder.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+      contents: lateModule(path),
+      resolveDir: root,
+    }));
+  },
+};
+
+/** `entries`: paths in src/ without their ending; `more`: options of esbuild. */
+export async function bundleSource(entries, outdir, more) {
   await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(entries.map(name => [name, `src/${name}.ts`])),
@@ -40,9 +83,9 @@ export async function bundleSource(entries, outdir, banner, more) {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    banner: { js: `${banner}${PLACE_OF}` },
+    banner: { js: `${REQUIRE}${PLACE_OF}` },
     legalComments: 'none',
-    plugins: [keepPlaces],
+    plugins: [keepPlaces, loadLate],
     logLevel: 'warning',
     ...more,
   });

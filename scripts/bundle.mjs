@@ -37,15 +37,11 @@ const ADDONS = {
   'file-uri-to-path': ['package.json', 'index.js'],
 };
 
-const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
-const require = __createRequire(import.meta.url);
-`;
-
 /** @param {string} out the file to write */
 export async function bundle(out) {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-bundle-'));
   try {
-    await bundleSource(PROGRAMS, join(folder, 'dist'), REQUIRE, {
+    await bundleSource(PROGRAMS, join(folder, 'dist'), {
       minifySyntax: true,
       minifyWhitespace: true,
       keepNames: true,

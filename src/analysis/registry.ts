@@ -31,6 +31,7 @@ import { serviceEntryAddresses } from './analyzers/service-entry-addresses.ts';
 import { sidecars } from './analyzers/sidecars.ts';
 import { telemetryLightstep, telemetryProviders } from './analyzers/telemetry-providers.ts';
 import { telemetryDefaults, telemetrySelectors } from './analyzers/telemetry-selectors.ts';
+import { validationWarning } from './analyzers/validation-warning.ts';
 import { virtualServiceGateways } from './analyzers/virtual-service-gateways.ts';
 import { virtualServiceHosts } from './analyzers/virtual-service-hosts.ts';
 import { virtualServiceJwt } from './analyzers/virtual-service-jwt.ts';
@@ -77,4 +78,5 @@ export const analyzers: readonly Analyzer[] = [
   telemetrySelectors,
   telemetryDefaults,
   virtualServiceUnreachable,
+  validationWarning,
 ];

@@ -124,7 +124,7 @@ function withSubset(state: State, record: ObjectRecord, raw: JsonObject, subset:
 }
 
 /** The host, its first label, or `label.namespace` is written somewhere in the object. */
-function mentions(raw: JsonObject, host: string, namespace: string): boolean {
+export function mentions(raw: JsonObject, host: string, namespace: string): boolean {
   const [label = host] = host.split('.');
   const isShort = host === label || host.startsWith(`${label}.${namespace}`);
   const seen = (value: Json | undefined): boolean => {

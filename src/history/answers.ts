@@ -137,6 +137,9 @@ export interface DiffWarning {
     | 'order-only'
     | 'parent-lost';
   readonly message: string;
+  /** The changed object that it is most likely about, `Kind/namespace/name`, and where that is, or was, written. */
+  readonly object?: string;
+  readonly place?: { readonly file: string; readonly line?: number; readonly column?: number };
 }
 
 export interface ChangeClass {

@@ -14,6 +14,7 @@ import { gateOf } from './access/ask.ts';
 import { accessChanges } from './access/changes.ts';
 import { policyText } from './access/listed.ts';
 import type { AccessDifference, ChangeClass, ChangedResource, DiffWarning, MeshDiff } from './answers.ts';
+import { type ChangeBehind, changeBehind } from './change-behind.ts';
 import { shownJson } from './config-dump.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { jsonDiff } from './json-diff.ts';
@@ -49,13 +50,14 @@ export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide):
     new Map(both.map(id => [id, holdingsOf(tracker, side.state, proxies.get(id)!)]));
   const [old, made] = [held(before, left), held(after, right)];
   const classes = new Map<string, Class>();
+  const behind = changeBehind(before.state, after.state);
   let unchanged = 0;
   for (const id of both) {
     const changed = changedIn(old.get(id)!, made.get(id)!);
     if (changed.length === 0) unchanged++;
     else {
       // What the same change does depends on what else a proxy has: only who still sends to a cluster misses it.
-      const warnings = warningsOf(changed, old.get(id)!, made.get(id)!);
+      const warnings = warningsOf(changed, old.get(id)!, made.get(id)!, behind);
       const key = [...changed.map(keyOf), ...warnings.map(({ message }) => message)].join('\n');
       const known = classes.get(key);
       if (known === undefined)
@@ -67,9 +69,13 @@ export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide):
     (a, b) => b.proxies.length - a.proxies.length || (a.proxies[0]! < b.proxies[0]! ? -1 : 1),
   );
   return {
-    classes: sorted.map(one => classOf(one, accessOf(one, before.state, after.state, right.get(one.proxies[0]!)!))),
+    classes: sorted.map(one =>
+      classOf(one, accessOf(one, before.state, after.state, right.get(one.proxies[0]!)!), behind),
+    ),
     unchanged,
-    warnings: lostParents(tracker, before.state, after.state).map(message => ({ kind: 'parent-lost', message })),
+    warnings: lostParents(tracker, before.state, after.state).map(({ route, message }) =>
+      warning('parent-lost', message, [route], behind),
+    ),
     onlyBefore: [...left.keys()].filter(id => !right.has(id)).sort(),
     onlyAfter: [...right.keys()].filter(id => !left.has(id)).sort(),
   };
@@ -143,7 +149,11 @@ function accessOf(
   return accessChanges(left, right, facets.namespace, facets.id);
 }
 
-function classOf({ proxies, changed, warnings, before, after }: Class, access: AccessDifference): ChangeClass {
+function classOf(
+  { proxies, changed, warnings, before, after }: Class,
+  access: AccessDifference,
+  behind: ChangeBehind,
+): ChangeClass {
   const resources = changed.map(resourceOf);
   // Endpoints of a cluster that comes or goes are no news of their own.
   const shown = resources.filter(({ typeUrl, name, change }) => {
@@ -151,7 +161,7 @@ function classOf({ proxies, changed, warnings, before, after }: Class, access: A
     return before.get(CDS)?.has(name) === true && after.get(CDS)?.has(name) === true;
   });
   const summary = [...summaryOf(shown), ...access.changes.map(({ message }) => message)];
-  return { proxies, summary, warnings: [...warnings, ...reorderings(resources)], access, resources };
+  return { proxies, summary, warnings: [...warnings, ...reorderings(resources, behind)], access, resources };
 }
 
 function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource {
@@ -168,23 +178,24 @@ function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource
 }
 
 /** Faults that the change introduces; faults present before are left out. */
-function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly DiffWarning[] {
+function warningsOf(
+  changed: readonly Versions[],
+  before: Holdings,
+  after: Holdings,
+  behind: ChangeBehind,
+): readonly DiffWarning[] {
   const warnings: DiffWarning[] = [];
   for (const { typeUrl, name, before: old, after: made } of changed) {
     const known = new Set(old === undefined ? [] : refusalsOf(typeUrl, old.message));
     for (const sentence of made === undefined ? [] : refusalsOf(typeUrl, made.message)) {
       if (known.has(sentence)) continue;
-      warnings.push({
-        kind: 'refused-by-envoy',
-        message: `${name} ${sentence}: Envoy refuses it and keeps what it has`,
-      });
+      const message = `${name} ${sentence}: Envoy refuses it and keeps what it has`;
+      warnings.push(warning('refused-by-envoy', message, [hostOf(name)], behind));
     }
   }
   for (const { from, cluster } of news(dangling(before), dangling(after))) {
-    warnings.push({
-      kind: 'missing-cluster',
-      message: `${from} sends to ${cluster}, and there is no such cluster: 503 for that share of requests`,
-    });
+    const message = `${from} sends to ${cluster}, and there is no such cluster: 503 for that share of requests`;
+    warnings.push(warning('missing-cluster', message, [hostOf(from), hostOf(cluster)], behind));
   }
   const emptied = new Set<string>();
   for (const { typeUrl, name, before: old } of changed) {
@@ -192,28 +203,38 @@ function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdi
     const count = endpointsIn(before.get(EDS)?.get(name)?.message);
     if (count === 0 || endpointCount(after, name) !== 0) continue;
     emptied.add(name);
-    const used = sendsOf(after).some(({ cluster }) => cluster === name);
-    if (used)
-      warnings.push({
-        kind: 'endpoints-gone',
-        message: `${name} loses all its ${count} endpoints, and requests are sent to it`,
-      });
+    if (!sendsOf(after).some(({ cluster }) => cluster === name)) continue;
+    const message = `${name} loses all its ${count} endpoints, and requests are sent to it`;
+    warnings.push(warning('endpoints-gone', message, [hostOf(name)], behind));
   }
   for (const { from, cluster } of news(withoutEndpoints(before), withoutEndpoints(after))) {
     if (emptied.has(cluster)) continue;
-    warnings.push({
-      kind: 'no-endpoints',
-      message: `${from} sends to ${cluster}, which has no endpoints: 503 for that share of requests`,
-    });
+    const message = `${from} sends to ${cluster}, which has no endpoints: 503 for that share of requests`;
+    warnings.push(warning('no-endpoints', message, [hostOf(from), hostOf(cluster)], behind));
   }
   return warnings;
 }
 
-function reorderings(resources: readonly ChangedResource[]): readonly DiffWarning[] {
-  return resources.filter(isOnlyReordered).map(({ name }) => ({
-    kind: 'order-only',
-    message: `${name} changes only in the order of its parts: connections drain for nothing`,
-  }));
+function reorderings(resources: readonly ChangedResource[], behind: ChangeBehind): readonly DiffWarning[] {
+  return resources.filter(isOnlyReordered).map(({ name }) => {
+    const message = `${name} changes only in the order of its parts: connections drain for nothing`;
+    return warning('order-only', message, [hostOf(name)], behind);
+  });
+}
+
+function warning(
+  kind: DiffWarning['kind'],
+  message: string,
+  hosts: readonly string[],
+  behind: ChangeBehind,
+): DiffWarning {
+  return { kind, message, ...behind(kind, [...new Set(hosts)]) };
+}
+
+/** Of `outbound|9080|v1|HOST`, `host HOST:9080`, `listener NAME`; of other names the name. */
+function hostOf(name: string): string {
+  const host = name.slice(Math.max(name.lastIndexOf('|'), name.lastIndexOf(' ')) + 1);
+  return host.replace(/:[0-9]+$/, '');
 }
 
 function news(before: readonly Sends[], after: readonly Sends[]): readonly Sends[] {

@@ -5,12 +5,18 @@ import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { attachments, routeFindings } from '../core/wishes/gateway-api/findings.ts';
 
-/** One sentence for each route and parent; routes that the change removes are no loss. */
-export function lostParents(tracker: Tracker, before: State, after: State): readonly string[] {
+export interface LostParent {
+  /** Its name alone. */
+  readonly route: string;
+  readonly message: string;
+}
+
+/** One for each route and parent; routes that the change removes are no loss. */
+export function lostParents(tracker: Tracker, before: State, after: State): readonly LostParent[] {
   const old = tracker.get(before, undefined, attachments, '');
   const now = tracker.get(after, undefined, attachments, '');
   const findings = tracker.get(after, undefined, routeFindings, '');
-  const warnings: string[] = [];
+  const warnings: LostParent[] = [];
   for (const [route, parents] of old) {
     const kept = now.get(route);
     for (const parent of kept === undefined ? [] : parents.filter(one => !kept.includes(one))) {
@@ -18,7 +24,10 @@ export function lostParents(tracker: Tracker, before: State, after: State): read
         ({ kind, key, message }) => `${kind} ${key}` === route && message.startsWith(`is not attached to ${parent}:`),
       );
       const why = reason === undefined ? '' : reason.message.slice(reason.message.indexOf(':'));
-      warnings.push(`${route} loses its parent ${parent}${why}`);
+      warnings.push({
+        route: route.slice(route.lastIndexOf('/') + 1),
+        message: `${route} loses its parent ${parent}${why}`,
+      });
     }
   }
   return warnings;

@@ -2,13 +2,13 @@
 // so that what passes here is served, and what the core refuses never gets in.
 // Source: Istio pkg/webhooks/validation/server/server.go (validate), steps and messages.
 
+import { unreachableWarnings, validationWarnings } from '../../analysis/validation-warnings.ts';
 import { isObject, type Json } from '../../core/base/json.ts';
 import { showProblem } from '../../core/base/problem.ts';
 import { judge } from '../../core/fold/record.ts';
 import type { KindDefinition } from '../../core/kinds/definition.ts';
 import { definitions } from '../../core/kinds/registry.ts';
 import type { AdmissionRequest } from './review.ts';
-import { warningsOf } from './warnings.ts';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -57,7 +57,7 @@ export function verdictOn(request: AdmissionRequest): Verdict {
   }
   const { notYet } = definition;
   const unused = notYet === undefined ? [] : [`${definition.kind}: ${notYet}`];
-  const warnings = [...warningsOf(judged.object), ...unused];
+  const warnings = [...validationWarnings(judged.object), ...unreachableWarnings(judged.object), ...unused];
   return { allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 

@@ -12,7 +12,7 @@ function detachedBy(change: (scene: Scene) => void): readonly string[] {
   ]);
   const before = scene.state;
   change(scene);
-  return lostParents(scene.tracker, before, scene.state);
+  return lostParents(scene.tracker, before, scene.state).map(({ message }) => message);
 }
 
 describe('a change that detaches routes', () => {

@@ -1,12 +1,13 @@
-// What the validating webhook warns of: an object that is accepted and hardly means what its author intended. The texts
-// are istiod's, because users and scripts know them. Source: Istio pkg/config/validation/validation.go (WrapWarning,
+// What Istio's validation warns of: an object that is accepted and hardly means what its author intended. The validating
+// webhook answers with it, `analyze` reports it as IST0133. The texts are istiod's, because users and scripts know
+// them. Source: Istio pkg/config/validation/validation.go (WrapWarning,
 // AppendWarningf), pkg/config/validation/virtualservice.go.
 
-import { isIp } from '../../core/base/ip.ts';
-import { isObject, type Json } from '../../core/base/json.ts';
-import { findUnreachableRules } from '../../core/kinds/istio/validate/unreachable-rules.ts';
-import type { KindName, KindSpecs } from '../../core/model/kind.ts';
-import { isHttp, isTcp, protocolOf } from '../../core/model/protocol.ts';
+import { isIp } from '../core/base/ip.ts';
+import { isObject, type Json } from '../core/base/json.ts';
+import { findUnreachableRules } from '../core/kinds/istio/validate/unreachable-rules.ts';
+import type { KindName, KindSpecs } from '../core/model/kind.ts';
+import { isHttp, isTcp, protocolOf } from '../core/model/protocol.ts';
 import type {
   AuthorizationPolicy,
   DestinationRule,
@@ -19,7 +20,7 @@ import type {
   TrafficPolicy,
   VirtualService,
   WorkloadEntry,
-} from '../../core/schema/istio-types.gen.ts';
+} from '../core/schema/istio-types.gen.ts';
 import { gatewayWarnings } from './gateway-warnings.ts';
 
 export type Warn = (text: string) => void;
@@ -49,12 +50,29 @@ const warners: { readonly [K in KindName]?: (object: WarnedObject<K>, warn: Warn
   WorkloadEntry: ({ spec }, warn) => ofWorkloadEntry(spec, warn),
 };
 
-/** In the order of the rules; empty for kinds that have none. */
-export function warningsOf<K extends KindName>(object: WarnedObject<K>): readonly string[] {
+/**
+ * In the order of the rules; empty for kinds that have none. Without those of `unreachableWarnings`, which are analyzed
+ * under codes of their own.
+ */
+export function validationWarnings<K extends KindName>(object: WarnedObject<K>): readonly string[] {
   const found: string[] = [];
   (warners[object.kind] as ((one: WarnedObject<K>, warn: Warn) => void) | undefined)?.(object, text =>
     found.push(text),
   );
+  return found;
+}
+
+/** Of a VirtualService: its rules and matches that do nothing. */
+export function unreachableWarnings({ kind, spec }: WarnedObject): readonly string[] {
+  const found: string[] = [];
+  if (kind !== 'VirtualService') return found;
+  findUnreachableRules(spec as VirtualService, {
+    unused: (rule, reason) => found.push(`virtualService rule ${rule} not used (${reason})`),
+    ineffective: (rule, match, earlier) =>
+      found.push(
+        `virtualService rule ${rule} match ${match} is not used (duplicate/overlapping match in rule ${earlier})`,
+      ),
+  });
   return found;
 }
 
@@ -206,11 +224,6 @@ function ofVirtualService(spec: VirtualService, warn: Warn): void {
       ofGatewayNames(named, warn);
     }
   }
-  findUnreachableRules(spec, {
-    unused: (rule, reason) => warn(`virtualService rule ${rule} not used (${reason})`),
-    ineffective: (rule, match, earlier) =>
-      warn(`virtualService rule ${rule} match ${match} is not used (duplicate/overlapping match in rule ${earlier})`),
-  });
 }
 
 function ofHttpRoute({ match = [], fault, mirrorPercent, directResponse }: HTTPRoute, warn: Warn): void {

@@ -1,9 +1,9 @@
 // Warnings about Gateways: TLS settings that do nothing. Source: Istio pkg/config/validation/validation.go
 // (ValidateGateway, validateTLSOptions).
 
-import { isHttp, protocolOf } from '../../core/model/protocol.ts';
-import type { Gateway, ServerTLSSettings } from '../../core/schema/istio-types.gen.ts';
-import { isKnownCipher } from '../../core/select/listener/tls-versions.ts';
+import { isHttp, protocolOf } from '../core/model/protocol.ts';
+import type { Gateway, ServerTLSSettings } from '../core/schema/istio-types.gen.ts';
+import { isKnownCipher } from '../core/select/listener/tls-versions.ts';
 
 const SERVER_CERTIFICATES_MAX = 2;
 
