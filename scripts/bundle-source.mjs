@@ -32,16 +32,23 @@ const PLACE_OF = `const __placeOf = place => new URL(place, import.meta.url.repl
 
 /** Loaded at first use. Their members are functions and classes; anything else cannot be imported from them. */
 const LATE = ['re2js', 'yaml'];
+/**
+ * CommonJS that every entry needs. It is required, because Node reads an imported one twice: first for the names of its
+ * members.
+ */
+const REQUIRED = ['fp-ts/lib/Either.js', 'ipaddr.js', 'sorted-btree', 'sorted-btree/extended/*'];
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);
 `;
+
+const load = createRequire(import.meta.url);
 
 /**
  * Each member is a stand-in until one of them is called, constructed or read from; then every import becomes the
  * library's own member (an import is bound to the exported variable, not to its first value).
  */
 function lateModule(name) {
-  const library = createRequire(import.meta.url)(name);
+  const library = load(name);
   const members = Object.keys(library).filter(member => typeof library[member] === 'function');
   return `
 let library;
@@ -58,18 +65,29 @@ ${members.map(member => `export let ${member} = late('${member}');`).join('\n')}
 `;
 }
 
-const loadLate = {
-  name: 'load-late',
-  setup(builder) {
-    builder.onResolve({ filter: new RegExp(`^(${LATE.join('|')})$`) }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'late' } : undefined,
-    );
-    builder.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
-      contents: lateModule(path),
-      resolveDir: root,
-    }));
-  },
-};
+/** The members that an import of it has. */
+function requiredModule(name) {
+  const members = Object.keys(load(name)).filter(member => member !== 'default');
+  return `
+const library = require('${name}');
+export default library;
+${members.map((member, i) => `const member${i} = library.${member};\nexport { member${i} as ${member} };`).join('\n')}
+`;
+}
+
+/** Imports of these libraries get the module that `write` makes of their name. */
+function through(namespace, names, write) {
+  const patterns = names.map(name => name.replaceAll('.', '\\.').replace('*', '.*'));
+  return {
+    name: namespace,
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^(${patterns.join('|')})$`) }, ({ path, kind }) =>
+        kind === 'import-statement' ? { path, namespace } : undefined,
+      );
+      builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({ contents: write(path), resolveDir: root }));
+    },
+  };
+}
 
 /** `entries`: paths in src/ without their ending; `more`: options of esbuild. */
 export async function bundleSource(entries, outdir, more) {
@@ -85,7 +103,7 @@ export async function bundleSource(entries, outdir, more) {
     target: 'node20.19',
     banner: { js: `${REQUIRE}${PLACE_OF}` },
     legalComments: 'none',
-    plugins: [keepPlaces, loadLate],
+    plugins: [keepPlaces, through('late', LATE, lateModule), through('required', REQUIRED, requiredModule)],
     logLevel: 'warning',
     ...more,
   });

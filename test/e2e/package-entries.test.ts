@@ -1,5 +1,6 @@
 // The entries of the package in programs of their own: packed from dist/, beside nothing but its dependencies. Types
-// compile and modules load in ES modules and in CommonJS; imports are cheap; a missing fast-check is named.
+// compile and modules load in ES modules and in CommonJS; imports are cheap and load no large library that is not used
+// yet; a missing fast-check is named.
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -72,6 +73,18 @@ describe('the packed entries', () => {
     expect(compiled.stdout).toBe('');
     expect(await node('esm.mjs')).toEqual({ stdout: '1 true\n', stderr: '' });
     expect(await node('common.cjs')).toEqual({ stdout: '1 true\n', stderr: '' });
+  });
+
+  it.each(Object.keys(IMPORT_MS_MAX))('%s loads large libraries only when one is used', async entry => {
+    const loaded = `import { createRequire } from 'node:module';
+      await import(${JSON.stringify(entry)});
+      const names = Object.keys(createRequire(import.meta.url).cache).map(path => /node_modules.([^/]+)/.exec(path)?.[1]);
+      console.log([...new Set(names)].join(' '))`;
+    const { stdout } = await node('--input-type=module', '--eval', loaded);
+    const names = stdout.trim().split(' ');
+    expect(names).not.toContain('yaml');
+    expect(names).not.toContain('re2js');
+    if (entry !== 'periplus/oracle') expect(names).toContain('fp-ts');
   });
 
   it.each(Object.entries(IMPORT_MS_MAX))('%s is imported in %d ms of CPU', async (entry, max) => {
