@@ -52,6 +52,24 @@ describe('diff', () => {
     expect(out).toContain('1 proxy: ingressgateway.istio-system');
   });
 
+  test('puts a warning of SARIF and of GitHub at the changed object, also where others change', async () => {
+    const journal = samples.path('subset-outage');
+    const other = `apiVersion: v1\nkind: Service\nmetadata: {name: aaa, namespace: other}\nspec: {ports: [{name: http, port: 80}]}\n`;
+    const path = file('two.yaml', `${other}---\n${rule('v1', 'v2')}\n`);
+    const given = ['-f', path, '--at', '10:11', '-j', journal] as const;
+    const { out } = await periplus('diff', ...given, '-o', 'sarif');
+    const { results } = JSON.parse(out).runs[0];
+    expect(results).not.toEqual([]);
+    for (const { ruleId, message, locations } of results) {
+      expect(ruleId).toBe('PER0016');
+      expect(message.text).toMatch(/^DestinationRule shop\/reviews: /);
+      const { artifactLocation, region } = locations[0].physicalLocation;
+      expect([artifactLocation.uri, region.startLine]).toEqual([path, 6]);
+    }
+    const { out: lines } = await periplus('diff', ...given, '-o', 'github');
+    expect(lines).toContain(`::warning file=${path},line=6,col=1,title=PER0016 Outage::DestinationRule shop/reviews: `);
+  });
+
   test('warns of a subset without endpoints, of a cluster that loses all endpoints, and of refused objects', async () => {
     const journal = samples.path('subset-outage');
     const route = JSON.stringify({

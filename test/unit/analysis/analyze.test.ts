@@ -60,6 +60,13 @@ describe('analysis', () => {
     ]);
   });
 
+  test('names what validation accepts with a warning', () => {
+    const rules = '{hosts: [cart], gateways: [edge.shop], http: [{route: [{destination: {host: cart}}]}]}';
+    expect(said(service('cart') + route('r', rules)).filter(line => line.startsWith('IST0133'))).toEqual([
+      'IST0133 VirtualService shop/r: Schema validation warning: using legacy gatewayName format "edge.shop"; prefer the <namespace>/<name> format: "shop/edge"',
+    ]);
+  });
+
   test('takes the template of a workload for its pods where no pod is given', () => {
     const text = `${service('cart')}
 apiVersion: apps/v1
