@@ -1,7 +1,7 @@
-// What Istio's validation warns of: an object that is accepted and hardly means what its author intended. The validating
-// webhook answers with it, `analyze` reports it as IST0133. The texts are istiod's, because users and scripts know
-// them. Source: Istio pkg/config/validation/validation.go (WrapWarning,
-// AppendWarningf), pkg/config/validation/virtualservice.go.
+// What Istio's validation warns of: an object that is accepted and hardly means what its author intended. The
+// validating webhook answers with it, `analyze` reports it as IST0133. The texts are istiod's, because users and
+// scripts know them.
+// Source: Istio pkg/config/validation/validation.go (WrapWarning, AppendWarningf), virtualservice.go.
 
 import { isIp } from '../core/base/ip.ts';
 import { isObject, type Json } from '../core/base/json.ts';

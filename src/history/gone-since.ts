@@ -27,6 +27,8 @@ const STRETCH = 65_536;
 const ENDPOINT_KINDS: ReadonlySet<string> = new Set(['Endpoints', 'EndpointSlice', 'Node']);
 /** They make and hide only what they name: a host, or a wildcard for it. */
 const HOST_KINDS: ReadonlySet<string> = new Set(['VirtualService', 'DestinationRule', 'ServiceEntry', 'WorkloadEntry']);
+/** Of HOST_KINDS. */
+const HOST_GROUP = 'networking.istio.io';
 /** In the stored body of an object of HOST_KINDS. */
 const HOST_KIND = new RegExp(`"kind":"(?:${[...HOST_KINDS].join('|')})"`);
 /** Of no object, and may decide any resource. */
@@ -188,7 +190,7 @@ async function objectsMentioning(
   if (from > 1) return undefined;
   for (const containing of texts) {
     const word = new RegExp(`(?<![a-zA-Z0-9-])${containing.replaceAll(/[.*]/g, '\\$&')}(?![a-zA-Z0-9-])`);
-    for await (const page of history.journal.records({ from, to, containing })) {
+    for await (const page of history.journal.records({ from, to, containing, group: HOST_GROUP })) {
       for (const { body } of page) {
         const ref = HOST_KIND.test(body) && word.test(body) ? refIn(JSON.parse(body) as Json) : undefined;
         if (ref !== undefined) objects.add(objectOfRef(ref));

@@ -6,10 +6,11 @@
 const CONTAINED_MIN = 3;
 /** Letters by which a name may differ. */
 const DISTANCE_MAX = 3;
+const FAR = Number.POSITIVE_INFINITY;
 const PARTED_BY = /[|/.:]/;
 /** Names that a message offers. */
 const OFFERED_MAX = 5;
-/** Names that are compared letter by letter: the cost is their number times the square of a name's length. */
+/** Names that are compared letter by letter: the cost is their number times a name's length. */
 const COMPARED_MAX = 2_000;
 
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
@@ -37,19 +38,27 @@ export function nearestText(wanted: string, names: Iterable<string>): string {
 function distanceTo(word: string, name: string): number {
   const parts = name.split(PARTED_BY).filter(part => Math.abs(part.length - word.length) <= DISTANCE_MAX);
   const forms = [name, name.slice(0, word.length), ...parts];
-  return Math.min(...forms.map(form => editDistance(word, form)));
+  return Math.min(...[...new Set(forms)].map(form => editDistance(word, form)));
 }
 
-/** Levenshtein's. */
+/** Levenshtein's; past DISTANCE_MAX some larger number. Cells further than that from the diagonal are not looked at. */
 function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > DISTANCE_MAX) return FAR;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let next = row.slice();
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const first = Math.max(1, i - DISTANCE_MAX);
+    const last = Math.min(b.length, i + DISTANCE_MAX);
+    next[first - 1] = first === 1 ? i : FAR;
+    let least = next[first - 1]!;
+    for (let j = first; j <= last; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+      const above = j === i + DISTANCE_MAX ? FAR : row[j]!;
+      next[j] = Math.min(replaced, above + 1, next[j - 1]! + 1);
+      least = Math.min(least, next[j]!);
     }
-    row = next;
+    if (least > DISTANCE_MAX) return FAR;
+    [row, next] = [next, row];
   }
   return row[b.length]!;
 }

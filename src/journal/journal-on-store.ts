@@ -196,8 +196,8 @@ export class JournalOnStore implements Journal {
   }
 
   /** Reads the rows that are asked for in a limited range; undefined: all are. */
-  #filterOf({ kind, containing }: RecordsRange): ((from: number, to: number) => readonly Row[]) | undefined {
-    if (containing !== undefined) return (from, to) => this.#store.containing(containing, from, to);
+  #filterOf({ kind, containing, group }: RecordsRange): ((from: number, to: number) => readonly Row[]) | undefined {
+    if (containing !== undefined) return (from, to) => this.#store.containing(containing, from, to, group);
     if (kind === undefined) return undefined;
     const kinds = typeof kind === 'string' ? [kind] : kind;
     return (from, to) => this.#store.ofKinds(kinds, from, to);

@@ -100,6 +100,8 @@ export interface RecordsRange extends Range {
   readonly kind?: string | readonly string[];
   /** Only those whose stored body has this text. The others are not noticed either. Not together with `kind`. */
   readonly containing?: string;
+  /** With `containing`: objects of other API groups are left out, which is cheap. */
+  readonly group?: string;
 }
 
 /** One thing that `verify` found wrong. */

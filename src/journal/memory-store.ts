@@ -3,6 +3,7 @@
 
 import { CHAIN_START, chainHash, columnSums } from './chain.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
+import { mayBeOfGroup } from './object-ref.ts';
 import {
   type Group,
   type RawRow,
@@ -86,8 +87,9 @@ export class MemoryStore implements Store {
     return this.#between(from, to).filter(row => kinds.includes(row.kind));
   }
 
-  containing(text: string, from: number, to: number): readonly Row[] {
-    return this.#between(from, to).filter(row => row.body.includes(text));
+  containing(text: string, from: number, to: number, group?: string): readonly Row[] {
+    const isWanted = ({ body }: Row): boolean => group === undefined || mayBeOfGroup(body, group);
+    return this.#between(from, to).filter(row => isWanted(row) && row.body.includes(text));
   }
 
   #between(from: number, to: number): readonly MemoryRow[] {

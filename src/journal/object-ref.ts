@@ -11,6 +11,8 @@ import type { ObjectRef } from '../core/event.ts';
 export const SCANNED_CHARS_MAX = 65_536;
 
 const OPENING = '{"object":{';
+/** Of the body of an object whose `apiVersion` is its first member, as it is of all that an API server sends. */
+const VERSION = `${OPENING}"apiVersion":"`;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -44,6 +46,22 @@ export function objectRefIn(body: string): ObjectRef | undefined {
   if (!inMetadata.seek('namespace')) return inMetadata.sound ? { apiVersion, kind, namespace: '', name } : undefined;
   const namespace = inMetadata.plain();
   return namespace ? { apiVersion, kind, namespace, name } : undefined;
+}
+
+/** False: the body is that of an object of another group than this one, which is not the core's. */
+export function mayBeOfGroup(body: string, group: string): boolean {
+  return !body.startsWith(VERSION) || body.startsWith(`${VERSION}${group}/`);
+}
+
+/** As `mayBeOfGroup`, in the order of texts: outside `others`, or inside `group`; the second bound is excluded. */
+export function boundsOfGroup(group: string): {
+  readonly others: readonly [string, string];
+  readonly group: readonly [string, string];
+} {
+  const afterLast = (text: string): string =>
+    text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
+  const own = `${VERSION}${group}/`;
+  return { others: [VERSION, afterLast(VERSION)], group: [own, afterLast(own)] };
 }
 
 /** The members of one object, gone through in their order. */

@@ -103,8 +103,8 @@ export interface Store {
   page(from: number, to: number): readonly Row[];
   /** The rows of some kinds in a range of seqs, both ends included. Callers ask for limited ranges. */
   ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[];
-  /** As `ofKinds`: the rows whose body has this text. */
-  containing(text: string, from: number, to: number): readonly Row[];
+  /** As `ofKinds`: the rows whose body has this text; `group`: without those of objects of another API group. */
+  containing(text: string, from: number, to: number, group?: string): readonly Row[];
   /** One page by key, also keys that should not be there: `after` exclusive. */
   rawPage(after: number): readonly RawRow[];
   /** Seqs of the events of a kind, ascending; both ends included. Reads no bodies. */

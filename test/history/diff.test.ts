@@ -56,18 +56,19 @@ describe('diff', () => {
     const journal = samples.path('subset-outage');
     const other = `apiVersion: v1\nkind: Service\nmetadata: {name: aaa, namespace: other}\nspec: {ports: [{name: http, port: 80}]}\n`;
     const path = file('two.yaml', `${other}---\n${rule('v1', 'v2')}\n`);
+    const changed = 'DestinationRule shop/reviews';
     const given = ['-f', path, '--at', '10:11', '-j', journal] as const;
     const { out } = await periplus('diff', ...given, '-o', 'sarif');
     const { results } = JSON.parse(out).runs[0];
     expect(results).not.toEqual([]);
     for (const { ruleId, message, locations } of results) {
       expect(ruleId).toBe('PER0016');
-      expect(message.text).toMatch(/^DestinationRule shop\/reviews: /);
+      const [object, line] = message.text.includes('aaa.other') ? ['Service other/aaa', 1] : [changed, 6];
       const { artifactLocation, region } = locations[0].physicalLocation;
-      expect([artifactLocation.uri, region.startLine]).toEqual([path, 6]);
+      expect([message.text.split(': ')[0], artifactLocation.uri, region.startLine]).toEqual([object, path, line]);
     }
     const { out: lines } = await periplus('diff', ...given, '-o', 'github');
-    expect(lines).toContain(`::warning file=${path},line=6,col=1,title=PER0016 Outage::DestinationRule shop/reviews: `);
+    expect(lines).toContain(`::warning file=${path},line=6,col=1,title=PER0016 Outage::${changed}: `);
   });
 
   test('warns of a subset without endpoints, of a cluster that loses all endpoints, and of refused objects', async () => {

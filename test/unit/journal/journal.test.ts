@@ -190,6 +190,31 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect((await journal.append([added('b')]))[0]!.seq).toBe(2);
   });
 
+  test('finds events by a text in them, whatever signs it has, and leaves out objects of other groups', async () => {
+    const journal = await open(tickingClock());
+    const object = (apiVersion: string, host: string): Unrecorded => ({
+      source: 'file/a',
+      kind: 'Add',
+      object: { apiVersion, kind: 'K', metadata: { name: 'n', namespace: 's' }, spec: { host } },
+    });
+    const deleted: Unrecorded = {
+      source: 'file/a',
+      kind: 'Delete',
+      ref: { apiVersion: 'v1', kind: 'K', namespace: 's', name: '*.a' },
+    };
+    const hosts = ['*.a', 'b.a', '[x]?', 'X.a'];
+    await journal.append([...hosts.map(host => object('networking.istio.io/v1', host)), object('v1', '*.a'), deleted]);
+    const found = async (containing: string, group?: string): Promise<readonly number[]> =>
+      (await all(journal.records({ from: 1, containing, ...(group === undefined ? {} : { group }) }))).map(
+        ({ seq }) => seq,
+      );
+    expect(await found('"*.a')).toEqual([1, 5, 6]);
+    expect(await found('"*.a', 'networking.istio.io')).toEqual([1, 6]);
+    expect(await found('"*.a', 'networking.istio')).toEqual([6]);
+    expect(await found('[x]?')).toEqual([3]);
+    expect(await found('x.a')).toEqual([]);
+  });
+
   test('opens sealed values: same facts for the reader, nothing private in the record', async () => {
     const journal = await open(tickingClock());
     const facts = [secret('tls', { 'tls.key': 'c2VjcmV0', empty: '' }), secret('other', { 'tls.key': 'c2VjcmV0' })];
