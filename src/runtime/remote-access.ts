@@ -2,7 +2,8 @@
 // their accounts may read (SubjectAccessReview). The leader, which reads those clusters, cannot ask about proxies that
 // it does not have.
 //
-// Invariant: nothing of a cluster is listed here. Answers are facts of this replica alone, as those of its own cluster.
+// Invariants: nothing of a cluster is listed here. Answers are facts of this replica alone, as those of its own
+// cluster. A cluster is asked by one RemoteAccess at a time, which begins when the rights of an earlier one are gone.
 
 import type { Adapter } from '../adapters/adapter.ts';
 import type { RemoteConnection } from '../adapters/kube/remote.ts';
@@ -49,7 +50,10 @@ export function forgetRights(own: RemoteAccessOptions['own'], cluster: string): 
 export class RemoteAccessSet {
   readonly #options: RemoteAccessOptions;
   readonly #clusters = new Map<string, RemoteAccess>();
+  /** Clusters whose rights are being forgotten. */
+  readonly #leaving = new Set<string>();
   #sources: ClusterSources = { secrets: [], configMaps: [], ownIds: [] };
+  #wanted: readonly RemoteCluster[] = [];
   #isStopped = false;
 
   constructor(options: RemoteAccessOptions) {
@@ -67,19 +71,20 @@ export class RemoteAccessSet {
     const sources = clusterSources(state);
     if (sameSources(sources, this.#sources)) return;
     this.#sources = sources;
-    const { clusters } = remoteClusters(sources);
-    const wanted = new Set(clusters.map(({ id }) => id));
-    for (const id of this.#clusters.keys()) if (!wanted.has(id)) this.#forget(id);
-    for (const cluster of clusters) {
-      const known = this.#clusters.get(cluster.id);
-      if (known !== undefined) {
-        known.update(cluster);
-        continue;
-      }
-      const access = new RemoteAccess(cluster, this.#options);
-      this.#clusters.set(cluster.id, access);
-      access.onState(state);
-    }
+    this.#wanted = remoteClusters(sources).clusters;
+    const ids = new Set(this.#wanted.map(({ id }) => id));
+    for (const [id, access] of this.#clusters) if (!ids.has(id)) this.#forget(id, access);
+    for (const cluster of this.#wanted) this.#want(cluster, state);
+  }
+
+  #want(cluster: RemoteCluster, state: State): void {
+    const known = this.#clusters.get(cluster.id);
+    known?.update(cluster);
+    // A cluster that went and comes again waits until its rights are forgotten.
+    if (known !== undefined || this.#isStopped || this.#leaving.has(cluster.id)) return;
+    const access = new RemoteAccess(cluster, this.#options);
+    this.#clusters.set(cluster.id, access);
+    access.onState(state);
   }
 
   async stop(): Promise<void> {
@@ -87,12 +92,19 @@ export class RemoteAccessSet {
     await Promise.all([...this.#clusters.values()].map(access => access.stop()));
   }
 
-  #forget(id: string): void {
+  #forget(id: string, access: RemoteAccess): void {
     const { own, log } = this.#options;
-    const access = this.#clusters.get(id);
     this.#clusters.delete(id);
-    const forgotten = access?.stop().then(() => forgetRights(own, id));
-    forgotten?.catch((error: unknown) => log('error', `cluster ${id}: its rights stay: ${String(error)}`));
+    this.#leaving.add(id);
+    void access
+      .stop()
+      .then(() => forgetRights(own, id))
+      .catch((error: unknown) => log('error', `cluster ${id}: its rights stay: ${String(error)}`))
+      .then(() => {
+        this.#leaving.delete(id);
+        const again = this.#wanted.find(cluster => cluster.id === id);
+        if (again !== undefined) this.#want(again, own.state);
+      });
   }
 }
 

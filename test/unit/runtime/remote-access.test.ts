@@ -43,7 +43,7 @@ const gateway: readonly Unrecorded[] = [
 ];
 
 /** A replica whose sources another one writes: what it would write of them is a mistake. */
-function follower() {
+function follower(stopMs = 0) {
   const clock = new FakeClock();
   const journal = openMemoryJournal({ clock: () => clock.now() });
   const log = (): void => undefined;
@@ -73,7 +73,12 @@ function follower() {
         close: () => void closed.push(name),
       };
     },
-    rights: (cluster, call) => new AccessAdapter({ cluster, call, after: clock.after.bind(clock), log }),
+    rights: (cluster, call) => {
+      const adapter = new AccessAdapter({ cluster, call, after: clock.after.bind(clock), log });
+      const stop = adapter.stop.bind(adapter);
+      const wait = (): Promise<void> => new Promise(resolve => void clock.after(stopMs, resolve));
+      return stopMs === 0 ? adapter : Object.assign(adapter, { stop: () => stop().then(wait) });
+    },
   });
   const pass = async (ms: number): Promise<void> => {
     const until = clock.now() + ms;
@@ -106,5 +111,18 @@ describe('a replica that follows', () => {
     await pass(1_000);
     expect([closed, rights(), set.callOf('east')]).toEqual([['one', 'two'], [], undefined]);
     await set.stop();
+  });
+
+  it('keeps the rights of a cluster that comes back before it has been forgotten', async () => {
+    const { own, set, pass, rights } = follower(5_000);
+    await own.record([named('one'), ...gateway]);
+    await pass(1_000);
+    await own.record([gone]);
+    await own.record([named('one')]);
+    await pass(10_000);
+    expect(rights()).toEqual([{ allowed: true }]);
+    expect((await set.callOf('east')?.('POST', '/tokenreviews'))?.body).toMatchObject({ server: 'one' });
+    // Its time does not go on, so it does not end.
+    void set.stop();
   });
 });
