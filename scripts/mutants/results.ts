@@ -1,7 +1,7 @@
 // What became of the mutants, a line each in `results.jsonl`, so that a run that ends early loses one at most. A line
 // `begun` without a result is a mutant that never ended.
 
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './instrument.ts';
 
@@ -19,6 +19,12 @@ export interface Results {
 
 export function note(work: string, line: Line): void {
   appendFileSync(join(work, 'results.jsonl'), `${JSON.stringify(line)}\n`);
+}
+
+/** A test of the mutant under way ended: it is not stuck. */
+export function noteProgress(work: string): void {
+  const now = new Date();
+  utimesSync(join(work, 'results.jsonl'), now, now);
 }
 
 export function readResults(work: string): Results {
@@ -42,8 +48,8 @@ export function forgetSurvivors(work: string): void {
 export function summaryOf(work: string): string {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
   const { tried } = readResults(work);
-  const of = (...outcomes: readonly Outcome[]): readonly Mutant[] =>
-    mutants.filter(({ id }) => outcomes.includes(tried.get(id) ?? 'static'));
+  const of = (...outcomes: readonly (Outcome | undefined)[]): readonly Mutant[] =>
+    mutants.filter(({ id }) => outcomes.includes(tried.get(id)));
   const lines = of('survived', 'uncovered').map(mutant => show(mutant, tried.get(mutant.id) ?? 'survived'));
   const killed = of('killed', 'endless').length;
   const all = killed + lines.length;

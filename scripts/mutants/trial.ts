@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { collected as all, type Collected } from './collect.ts';
 import type { Mutant } from './instrument.ts';
-import { note, readResults } from './results.ts';
+import { note, noteProgress, readResults } from './results.ts';
 import 'virtual:tests-of-the-folder';
 
 /** Stryker's own names: how its instrumented code talks to a runner. */
@@ -24,26 +24,34 @@ type Hits = Readonly<Record<string, number>>;
 const work = process.env.PERIPLUS_MUTANTS ?? '';
 /** Times that a mutant may be reached, for each time it is reached without being active. */
 const HITS_FACTOR = 100;
-const TEST_MS_MAX = 20_000;
+/** A test that takes longer with a mutant than this, beside so many times its time without one, fails. */
+const TEST_MS_MIN = 3_000;
+const TIME_FACTOR = 20;
+const TEST_MS_MAX = 60_000;
+/** Of so many mutants one is tried. */
+const oneIn = Number(process.env.PERIPLUS_MUTANT_ONE_IN ?? '1');
 const testsMax = Number(process.env.PERIPLUS_MUTANT_TESTS);
-const without = process.env.PERIPLUS_MUTANT_WITHOUT ?? '';
+const without = JSON.parse(process.env.PERIPLUS_MUTANT_WITHOUT ?? '[]') as readonly string[];
 const goldens = new RegExp(process.env.PERIPLUS_MUTANT_GOLDENS ?? '');
 /** Titles of golden cases begin with a group's name. */
 const isGolden = (title: string): boolean => /^[a-z-]+\/[a-z-]+ /.test(title);
 const collected = all.filter(
-  ({ title }) => (without === '' || !title.includes(without)) && (!isGolden(title) || goldens.test(title)),
+  ({ title }) => !without.some(text => title.includes(text)) && (!isGolden(title) || goldens.test(title)),
 );
 
 const shared = globalThis as unknown as { __stryker__?: Namespace };
 shared.__stryker__ ??= {};
 const stryker = shared.__stryker__;
 
-async function fails({ run }: Collected): Promise<boolean> {
+const times = new Map<Collected, number>();
+const timeOf = (test: Collected): number => times.get(test) ?? TEST_MS_MAX;
+
+async function fails(test: Collected): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(true), TEST_MS_MAX);
+    timer = setTimeout(() => resolve(true), Math.min(TEST_MS_MIN + TIME_FACTOR * timeOf(test), TEST_MS_MAX));
   });
-  const failed = run().then(
+  const failed = test.run().then(
     () => false,
     () => true,
   );
@@ -55,7 +63,6 @@ async function fails({ run }: Collected): Promise<boolean> {
 it('tries the mutants of a folder', async () => {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
   const { tried } = readResults(work);
-  const times = new Map<Collected, number>();
   const broken: string[] = [];
   for (const [i, test] of collected.entries()) {
     stryker.currentTestId = `${i}`;
@@ -63,20 +70,19 @@ it('tries the mutants of a folder', async () => {
     if (await fails(test)) broken.push(test.title);
     times.set(test, performance.now() - since);
   }
-  expect(broken).toEqual([]);
+  if (broken.length > 0) process.stderr.write(`left out, since they fail without a mutant:\n  ${broken.join('\n  ')}\n`);
+  const sound = collected.filter(({ title }) => !broken.includes(title));
+  expect(sound.length).toBeGreaterThan(0);
   const perTest = stryker.mutantCoverage?.perTest ?? {};
-  for (const { id } of mutants) {
-    if (tried.has(id)) continue;
-    const reaching = collected.filter((_, i) => (perTest[`${i}`]?.[id] ?? 0) > 0);
+  for (const [i, { id }] of mutants.entries()) {
+    if (tried.has(id) || i % oneIn !== 0) continue;
+    const reaching = sound.filter(test => (perTest[`${collected.indexOf(test)}`]?.[id] ?? 0) > 0);
     if (reaching.length === 0) {
       note(work, { id, outcome: stryker.mutantCoverage?.static[id] === undefined ? 'uncovered' : 'static' });
       continue;
     }
     note(work, { id, outcome: 'begun' });
-    const killer = await killerOf(
-      id,
-      [...reaching].sort((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0)).slice(0, testsMax),
-    );
+    const killer = await killerOf(id, [...reaching].sort((a, b) => timeOf(a) - timeOf(b)).slice(0, testsMax));
     if (killer !== undefined && (await fails(killer))) throw new Error(`${killer.title}: fails after mutant ${id}`);
     note(work, { id, outcome: killer === undefined ? 'survived' : 'killed' });
   }
@@ -89,6 +95,7 @@ it('tries the mutants of a folder', async () => {
         stryker.hitCount = 0;
         stryker.hitLimit = HITS_FACTOR * (perTest[`${collected.indexOf(test)}`]?.[id] ?? 1);
         if (await fails(test)) return test;
+        noteProgress(work);
       }
       return undefined;
     } finally {

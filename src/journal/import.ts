@@ -6,6 +6,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson, isObject } from '../core/base/json.ts';
 import { chainHash } from './chain.ts';
+import { checkNames } from './codec.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
 import { errorText, JournalFault } from './fault.ts';
 import { headRecordPath } from './head-record.ts';
@@ -103,8 +104,9 @@ class Importer {
     try {
       const value = JSON.parse(text) as Json;
       if (isObject(value)) return value;
-    } catch (error) {
-      throw this.#bad(`not JSON (${errorText(error).slice(0, 40)}…)`);
+    } catch {
+      // Without the reason that JSON.parse gives: it quotes the text.
+      throw this.#bad('not JSON');
     }
     throw this.#bad('not a JSON object');
   }
@@ -143,6 +145,7 @@ class Importer {
     if (typeof source !== 'string' || typeof kind !== 'string' || !isObject(body)) {
       throw this.#bad('source, kind or body is missing', seq);
     }
+    this.#checkNames(source, kind, seq);
     const text = canonicalJson(body);
     const computed = chainHash(this.#hash, seq, time, source, kind, text);
     if (computed.toString('hex') !== hash) {
@@ -152,6 +155,15 @@ class Importer {
     this.#seq = seq;
     this.#time = time;
     this.#hash = computed;
+  }
+
+  /** A name that `append` refuses, in an export that somebody wrote. */
+  #checkNames(source: string, kind: string, seq: number): void {
+    try {
+      checkNames(source, kind);
+    } catch (error) {
+      throw this.#bad(errorText(error), seq);
+    }
   }
 
   async #end(end: JsonObject): Promise<void> {

@@ -70,7 +70,14 @@ export function bySeq(events: readonly Event[]): readonly number[] {
   return events.map(event => event.seq);
 }
 
-/** Resolves when `condition` holds; the test's own time limit ends a wait for what never comes. */
+/** Far above what a loaded machine needs; the test's own time limit may come first. */
+const WAIT_MS_MAX = 60_000;
+
+/** Resolves when `condition` holds; a wait for what never comes ends, also when its test is over. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(resolve => setTimeout(resolve, 5));
+  const end = Date.now() + WAIT_MS_MAX;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`still not after ${WAIT_MS_MAX} ms: ${condition.toString()}`);
+    await new Promise(resolve => setTimeout(resolve, 5));
+  }
 }

@@ -1,0 +1,153 @@
+// Key files and the vault: which key is used when, what is refused, and that no message quotes a key.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { createKeyFile, KEY_BYTES, randomKey, readKeyFile, sealerOf } from '../../../src/journal/seal.ts';
+import { Vault } from '../../../src/journal/vault.ts';
+import { temporaryDirectory } from './helpers.ts';
+
+const path = () => join(temporaryDirectory(), 'j.key');
+const MAGIC = 'periplus-journal-key-v1';
+const KEY = Buffer.alloc(KEY_BYTES, 7);
+const VALUE = 'hunter2-hunter2';
+const fact: JsonObject = { kind: 'Secret', metadata: { name: 's' }, data: { k: VALUE } };
+
+describe('a key file', () => {
+  it('is one line, made once', () => {
+    const file = path();
+    const key = createKeyFile(file);
+    expect(key).toHaveLength(KEY_BYTES);
+    expect(readFileSync(file, 'utf8')).toBe(`${MAGIC} ${key.toString('base64')}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(file))).toEqual(['j.key']);
+    expect(createKeyFile(file)).toEqual(key);
+    expect(readKeyFile(file)).toEqual(key);
+    expect(readdirSync(dirname(file))).toEqual(['j.key']);
+  });
+
+  it('may have blanks around its two words', () => {
+    const file = path();
+    writeFileSync(file, `\n ${MAGIC}\t${KEY.toString('base64')}\n\n`);
+    expect(readKeyFile(file)).toEqual(KEY);
+  });
+
+  it.each([
+    ['another magic', `other ${KEY.toString('base64')}`],
+    ['no key', MAGIC],
+    ['a key that is too short', `${MAGIC} ${KEY.subarray(1).toString('base64')}`],
+    ['a key that is too long', `${MAGIC} ${Buffer.alloc(KEY_BYTES + 1).toString('base64')}`],
+    ['a third word', `${MAGIC} ${KEY.toString('base64')} more`],
+    ['nothing', ''],
+  ])('with %s is refused without being quoted', (_what, text) => {
+    const file = path();
+    writeFileSync(file, text);
+    const reading = (): unknown => readKeyFile(file);
+    expect(reading).toThrow(expect.objectContaining({ code: 'wrong-key', path: file }));
+    expect(reading).not.toThrow(KEY.toString('base64').slice(0, 8));
+  });
+
+  it('that cannot be read or made is named', () => {
+    const folder = path();
+    mkdirSync(folder);
+    expect(() => readKeyFile(folder)).toThrow(expect.objectContaining({ code: 'cannot-open', path: folder }));
+    const below = join(dirname(folder), 'none', 'j.key');
+    expect(readKeyFile(below)).toBeUndefined();
+    expect(() => createKeyFile(below)).toThrow(expect.objectContaining({ code: 'cannot-open', path: below }));
+    expect(() => createKeyFile(below)).toThrow('make its directory writable or give another key file');
+  });
+});
+
+describe('a vault', () => {
+  const options = { keyFile: undefined, recorded: undefined, readonly: false };
+
+  it('makes its key file with the first private value', () => {
+    const keyFile = path();
+    const vault = new Vault({ ...options, keyFile });
+    expect(vault.seal({ kind: 'Pod', data: { k: VALUE } })).toEqual({ kind: 'Pod', data: { k: VALUE } });
+    expect([vault.check, existsSync(keyFile)]).toEqual([undefined, false]);
+    const sealed = vault.seal(fact);
+    expect(JSON.stringify(sealed)).not.toContain(VALUE);
+    expect(vault.check).toBe(sealerOf(readKeyFile(keyFile)!).check);
+    expect(vault.check).toMatch(/^[0-9a-f]{32}$/);
+    expect(vault.openFact(sealed, 1)).toEqual(fact);
+  });
+
+  it('uses a key file that is there', () => {
+    const keyFile = path();
+    const key = createKeyFile(keyFile);
+    const vault = new Vault({ ...options, keyFile });
+    vault.seal(fact);
+    expect(vault.check).toBe(sealerOf(key).check);
+  });
+
+  it('seals with no other key than that of the journal', () => {
+    const { check } = sealerOf(randomKey());
+    const keyFile = path();
+    expect(() => new Vault({ keyFile, recorded: check, readonly: false })).toThrow(
+      expect.objectContaining({ code: 'key-missing', path: keyFile }),
+    );
+    const reader = new Vault({ keyFile, recorded: check, readonly: true });
+    expect(reader.check).toBe(check);
+    expect(() => reader.seal(fact)).toThrow('no key to seal with');
+    createKeyFile(keyFile);
+    for (const readonly of [true, false]) {
+      expect(() => new Vault({ keyFile, recorded: check, readonly })).toThrow(
+        expect.objectContaining({ code: 'wrong-key', path: keyFile }),
+      );
+    }
+  });
+
+  it('makes no key for a reader', () => {
+    const keyFile = path();
+    const reader = new Vault({ ...options, keyFile, readonly: true });
+    expect(() => reader.seal(fact)).toThrow(expect.objectContaining({ code: 'key-missing', path: keyFile }));
+    expect(existsSync(keyFile)).toBe(false);
+  });
+
+  it('opens what its key file sealed outside of the journal, before anything was sealed in it', () => {
+    const keyFile = path();
+    const sealed = new Vault({ ...options, keyFile }).seal(fact);
+    expect(new Vault({ ...options, keyFile }).openSpilled(sealed)).toEqual(fact);
+    const other = path();
+    expect(() => new Vault({ ...options, keyFile: other }).openSpilled(sealed)).toThrow(
+      expect.objectContaining({ code: 'damaged' }),
+    );
+    expect(new Vault({ ...options, keyFile: path() }).openSpilled({ kind: 'Synced' })).toEqual({ kind: 'Synced' });
+  });
+
+  it('names the event and the place of a value that does not open', () => {
+    const vault = new Vault(options);
+    vault.seal(fact);
+    const bad = new Vault(options).seal(fact);
+    expect(() => vault.openFact(bad, 12)).toThrow(expect.objectContaining({ code: 'damaged', seq: 12 }));
+    expect(() => vault.openFact(bad, 12)).toThrow('the sealed value at Secret//s:/data/k does not open');
+    expect(() => vault.open(JSON.stringify(bad), 13)).toThrow(expect.objectContaining({ seq: 13 }));
+    expect(vault.open('{"data":{"k":"plain"},"kind":"Secret"}', 1)).toEqual({ data: { k: 'plain' }, kind: 'Secret' });
+  });
+
+  it('redacts without a key, and values that were never sealed', () => {
+    const vault = new Vault(options);
+    const sealed = vault.seal(fact);
+    const dataOf = (shown: JsonObject): string => JSON.stringify(shown.data);
+    const shown = dataOf(new Vault(options).redact(sealed));
+    expect(shown).toMatch(/^\{"k":"redacted-[0-9a-f]{16}"\}$/);
+    expect(dataOf(vault.redact(sealed))).toBe(shown);
+    expect(dataOf(vault.redact(fact))).toMatch(/^\{"k":"redacted-[0-9a-f]{16}"\}$/);
+    // By the place alone, so that it tells nothing about the value.
+    expect(vault.redact({ ...fact, data: { k: 'other' } })).toEqual(vault.redact(fact));
+    expect(vault.redact({ ...fact, data: { k: 7 } })).toEqual(vault.redact(fact));
+    expect(dataOf(vault.redact({ ...fact, data: { l: VALUE } }))).not.toContain(shown.slice(6));
+  });
+
+  it('seals what its owner marks, beside the values of Secrets', () => {
+    const vault = new Vault({ ...options, privatePaths: ({ kind }) => (kind === 'Mesh' ? [['a/b', 'c~d']] : []) });
+    const mesh = { kind: 'Mesh', 'a/b': { 'c~d': VALUE, other: 'x' } };
+    const sealed = vault.seal(mesh);
+    expect(JSON.stringify(sealed)).toMatch(/^\{"kind":"Mesh","a\/b":\{"c~d":"sealed:v1:[^"]+","other":"x"\}\}$/);
+    expect(vault.openFact(sealed, 1)).toEqual(mesh);
+    expect(vault.marked({ kind: 'Pod' })).toEqual([]);
+    expect(new Vault(options).marked(mesh)).toEqual([]);
+  });
+});
