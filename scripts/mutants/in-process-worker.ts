@@ -1,5 +1,5 @@
 // The journal's writer thread without a thread, so that the mutants of its code act in the trial as well. The module is
-// loaded once more for each writer, with a port of its own; messages are cloned as between threads.
+// loaded once, as a function that is called with the port of each writer; messages are cloned as between threads.
 
 import { EventEmitter } from 'node:events';
 
@@ -7,11 +7,6 @@ interface Thread {
   readonly parentPort: EventEmitter & { postMessage(message: unknown): void; close(): void };
   readonly workerData: unknown;
 }
-
-const shared = globalThis as unknown as { __periplusThread__?: Thread | undefined };
-/** One module at a time finds its port. */
-let loading: Promise<unknown> = Promise.resolve();
-let threads = 0;
 
 class InProcessWorker extends EventEmitter {
   readonly #port = new EventEmitter();
@@ -23,15 +18,15 @@ class InProcessWorker extends EventEmitter {
       postMessage: (message: unknown) => this.#deliver(this, message),
       close: () => void setImmediate(() => this.#end()),
     });
-    const load = `${file.pathname}?thread=${++threads}`;
-    loading = loading.then(async () => {
-      shared.__periplusThread__ = { parentPort, workerData: structuredClone(workerData) };
+    const module = `${file.pathname}?thread`;
+    void (async () => {
       try {
-        await import(/* @vite-ignore */ load);
+        const { startThread } = (await import(/* @vite-ignore */ module)) as { startThread(thread: Thread): void };
+        startThread({ parentPort, workerData: structuredClone(workerData) });
       } catch (error) {
         this.#fail(error);
       }
-    });
+    })();
   }
 
   postMessage(message: unknown): void {

@@ -5,9 +5,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const TESTS = 'virtual:tests-of-the-folder';
-const THREAD = /import \{ parentPort, workerData \} from 'node:worker_threads';/;
+const THREAD_IMPORT = /import \{ parentPort, workerData \} from 'node:worker_threads';/;
+const THREAD_START = 'const port = parentPort;';
+/** For the writer thread's module as one function, which is called for each thread. */
+const THREAD = '?thread';
 
-const THREAD_OF_THE_TRIAL = 'const { parentPort, workerData } = globalThis.__periplusThread__;';
+/** What the module does when it is loaded, to its end, becomes the function. */
+function asFunction(source: string): string {
+  return `${source.replace(THREAD_IMPORT, '').replace(THREAD_START, `export function startThread({ parentPort, workerData }) {\n${THREAD_START}`)}\n}\n`;
+}
 
 export interface Plugin {
   readonly name: string;
@@ -31,9 +37,9 @@ export function instrumented(work: string, here: string, tests: readonly string[
     },
     load(id) {
       if (id === `\0${TESTS}`) return tests.map(file => `import ${JSON.stringify(join(root, file))};`).join('\n');
-      const [file = '', thread] = id.split('?thread=');
-      const source = sources[file];
-      return thread === undefined ? source : source?.replace(THREAD, THREAD_OF_THE_TRIAL);
+      if (!id.endsWith(THREAD)) return sources[id];
+      const source = sources[id.slice(0, -THREAD.length)];
+      return source && asFunction(source);
     },
   };
 }

@@ -1,8 +1,9 @@
-// `npm run test:mutants -- FOLDER [--files TEXT] [--one-in N] [--afresh]`: Stryker changes one thing after the other in
+// `npm run test:mutants -- FOLDER [--files TEXT] [--most N] [--afresh]`: Stryker changes one thing after the other in
 // a folder's code; the test files that hold the folder (held-by.ts) must notice. A mutant that no test notices
 // survives: it is printed with its place, and the last line says how many were killed. All is kept in
 // `.periplus/mutants`, and a second call goes on. When tests changed it tries again what survived; `--afresh` tries the
-// killed ones again too. `--one-in N` tries every Nth mutant only: a sample, which a later call without it completes.
+// killed ones again too. `--most N` ends when N have a result: they lie scattered over the folder, so
+// they are a sample of it, and a later call without it goes on.
 //
 // Stryker 9 makes the mutants (10 needs Node 22). All of them run in one process (trial.ts), a thousand in the time in
 // which Stryker's own runner tries ten. A mutant that never ends is noticed here: the process is ended, begun again, and
@@ -32,7 +33,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     files: { type: 'string', default: '' },
-    'one-in': { type: 'string', default: '1' },
+    most: { type: 'string', default: 'Infinity' },
     afresh: { type: 'boolean', default: false },
   },
 });
@@ -73,7 +74,7 @@ async function trial(work: string, vitest: string, { testsMax, without, goldens 
     PERIPLUS_MUTANTS: work,
     PERIPLUS_MUTANT_TESTS: `${testsMax}`,
     PERIPLUS_MUTANT_WITHOUT: JSON.stringify(without),
-    PERIPLUS_MUTANT_ONE_IN: values['one-in'],
+    PERIPLUS_MUTANT_MOST: values.most,
     PERIPLUS_MUTANT_GOLDENS: goldens,
   };
   const env = { ...process.env, ...given, PERIPLUS_RUNS: process.env.PERIPLUS_RUNS ?? RUNS };

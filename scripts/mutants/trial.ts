@@ -1,7 +1,7 @@
 // The trial, run by Vitest for its `expect`: each gathered test once without a mutant, to see that it passes and which
-// mutants it reaches; then for each mutant the tests that reach it, fastest first, until one fails; no more than
-// `testsMax` of the folder's row. After a kill that test
-// runs without the mutant, since all share one process: a mutant that breaks what later tests rest on would fake kills.
+// mutants it reaches; then for each mutant the tests that reach it until one fails, first those that are fast and reach
+// few others; no more than `testsMax` of the folder's row. After a kill that test runs without the mutant, since all
+// share one process: a mutant that breaks what later tests rest on would fake kills.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,12 +24,13 @@ type Hits = Readonly<Record<string, number>>;
 const work = process.env.PERIPLUS_MUTANTS ?? '';
 /** Times that a mutant may be reached, for each time it is reached without being active. */
 const HITS_FACTOR = 100;
+const GOLDEN_RATIO_32 = 0x9e3779b1;
 /** A test that takes longer with a mutant than this, beside so many times its time without one, fails. */
 const TEST_MS_MIN = 3_000;
 const TIME_FACTOR = 20;
 const TEST_MS_MAX = 60_000;
-/** Of so many mutants one is tried. */
-const oneIn = Number(process.env.PERIPLUS_MUTANT_ONE_IN ?? '1');
+/** The run ends when this many have a result. */
+const most = Number(process.env.PERIPLUS_MUTANT_MOST);
 const testsMax = Number(process.env.PERIPLUS_MUTANT_TESTS);
 const without = JSON.parse(process.env.PERIPLUS_MUTANT_WITHOUT ?? '[]') as readonly string[];
 const goldens = new RegExp(process.env.PERIPLUS_MUTANT_GOLDENS ?? '');
@@ -60,6 +61,12 @@ async function fails(test: Collected): Promise<boolean> {
   return outcome;
 }
 
+/** In an order in which neighbours are far apart, always the same: what is tried first is a sample of all. */
+function scattered(mutants: readonly Mutant[]): readonly Mutant[] {
+  const rank = (index: number): number => Math.imul(index + 1, GOLDEN_RATIO_32) >>> 0;
+  return [...mutants.keys()].sort((a, b) => rank(a) - rank(b)).map(index => mutants[index]!);
+}
+
 it('tries the mutants of a folder', async () => {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
   const { tried } = readResults(work);
@@ -70,19 +77,25 @@ it('tries the mutants of a folder', async () => {
     if (await fails(test)) broken.push(test.title);
     times.set(test, performance.now() - since);
   }
-  if (broken.length > 0) process.stderr.write(`left out, since they fail without a mutant:\n  ${broken.join('\n  ')}\n`);
+  if (broken.length > 0)
+    process.stderr.write(`left out, since they fail without a mutant:\n  ${broken.join('\n  ')}\n`);
   const sound = collected.filter(({ title }) => !broken.includes(title));
   expect(sound.length).toBeGreaterThan(0);
   const perTest = stryker.mutantCoverage?.perTest ?? {};
-  for (const [i, { id }] of mutants.entries()) {
-    if (tried.has(id) || i % oneIn !== 0) continue;
+  const reach = new Map(collected.map((test, i) => [test, Object.keys(perTest[`${i}`] ?? {}).length]));
+  const cost = (test: Collected): number => timeOf(test) * (reach.get(test) ?? 0);
+  let done = tried.size;
+  for (const { id } of scattered(mutants)) {
+    if (done >= most) break;
+    if (tried.has(id)) continue;
+    done += 1;
     const reaching = sound.filter(test => (perTest[`${collected.indexOf(test)}`]?.[id] ?? 0) > 0);
     if (reaching.length === 0) {
       note(work, { id, outcome: stryker.mutantCoverage?.static[id] === undefined ? 'uncovered' : 'static' });
       continue;
     }
     note(work, { id, outcome: 'begun' });
-    const killer = await killerOf(id, [...reaching].sort((a, b) => timeOf(a) - timeOf(b)).slice(0, testsMax));
+    const killer = await killerOf(id, [...reaching].sort((a, b) => cost(a) - cost(b)).slice(0, testsMax));
     if (killer !== undefined && (await fails(killer))) throw new Error(`${killer.title}: fails after mutant ${id}`);
     note(work, { id, outcome: killer === undefined ? 'survived' : 'killed' });
   }
