@@ -25,7 +25,7 @@ const work = process.env.PERIPLUS_MUTANTS ?? '';
 /** Times that a mutant may be reached, for each time it is reached without being active. */
 const HITS_FACTOR = 100;
 const GOLDEN_RATIO_32 = 0x9e3779b1;
-/** A test that takes longer with a mutant than this, beside so many times its time without one, fails. */
+/** A test that takes longer with a mutant than this, beside this multiple of its time without one, fails. */
 const TEST_MS_MIN = 3_000;
 const TIME_FACTOR = 20;
 const TEST_MS_MAX = 60_000;

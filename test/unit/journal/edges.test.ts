@@ -1,7 +1,17 @@
 // The edges of the journal's file: other names of it, who may read it, and what is known of it when its end or all of
 // it is gone.
 
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/journal/open.ts';
@@ -60,6 +70,21 @@ describe('the files of a journal', () => {
     } finally {
       process.umask(umask);
     }
+  });
+});
+
+describe('the file of a journal that its owner opened to others', () => {
+  it.each([
+    [0o644, 0o640],
+    [0o666, 0o660],
+    [0o640, 0o640],
+  ])('is closed to all but owner and group when it is written: %o becomes %o', async (before, after) => {
+    const file = path();
+    await closed(file, 1);
+    chmodSync(file, before);
+    const journal = await openHere(file);
+    await journal.append([added('a')]);
+    expect(statSync(file).mode & 0o777).toBe(after);
   });
 });
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../../src/journal/open.ts';
 import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
+import { OPEN_CHECK_EVENTS } from '../../../src/journal/sqlite-store.ts';
 import { added, all, bySeq, openHere, temporaryDirectory, tickingClock, until } from './helpers.ts';
 
 const path = () => join(temporaryDirectory(), 'j.db');
@@ -91,6 +92,32 @@ test('opening refuses a newer format', async () => {
   db.close();
   await expect(openJournal(file)).rejects.toMatchObject({ code: 'newer-format', path: file });
   await expect(openJournal(file)).rejects.toThrow('format 7; this one reads up to 1');
+});
+
+test.each<[string, string, string]>([
+  ['a format of zero', 'PRAGMA user_version = 0', 'the format number is 0'],
+  ['a seq below zero', "UPDATE meta SET value = -1 WHERE key = 'head_seq'", 'head_seq of the journal itself'],
+  ['a seq that is text', "UPDATE meta SET value = 'x' WHERE key = 'base_seq'", 'base_seq of the journal itself'],
+  ['a time that is no whole number', "UPDATE meta SET value = 0.5 WHERE key = 'head_time'", 'or not a number'],
+  ['a hash that is text', "UPDATE meta SET value = 'x' WHERE key = 'head_hash'", 'head_hash of the journal itself'],
+  ['no hash', "DELETE FROM meta WHERE key = 'base_hash'", 'is missing or not a hash'],
+])('opening refuses %s', async (_what, sql, message) => {
+  const file = await closedJournal(1);
+  const db = new Sqlite(file);
+  db.exec(sql);
+  db.close();
+  for (const readonly of [true, false]) {
+    const opening = openJournal(file, { readonly });
+    await expect(opening).rejects.toMatchObject({ code: 'damaged', path: file });
+    await expect(opening).rejects.toThrow(message);
+  }
+});
+
+test('a journal that is longer than what opening checks is opened and continued', async () => {
+  const file = await closedJournal(OPEN_CHECK_EVENTS + 2);
+  const journal = await openHere(file);
+  expect(bySeq(await journal.append([added('a')]))).toEqual([OPEN_CHECK_EVENTS + 3]);
+  expect((await journal.verify()).ok).toBe(true);
 });
 
 test.each([

@@ -90,6 +90,9 @@ describe('a text', () => {
       '"\u2028"',
       '{"a":{"b":[[{}]]}}',
       '\ufeff1',
+      '\u00011',
+      '1\u0000',
+      '[\u001f]',
     ],
   ])('is JSON exactly if JSON.parse reads it: %j', text => {
     expect(isJsonText(text)).toBe(parses(text));

@@ -59,6 +59,16 @@ describe('a key file', () => {
   });
 });
 
+describe('a sealed value', () => {
+  it('is what it was in every release, so that older journals open', () => {
+    const sealer = sealerOf(KEY);
+    const sealed = 'sealed:v1:XcARIYBN73niPpL3RcHXBst8HzCpy1XWlmhEDHxxM/ezQ6jEig==';
+    expect(sealer.check).toBe('4c3976554586a33800e7c5793ca13683');
+    expect(sealer.seal('hunter2', 'Secret/a/b:/data/k')).toBe(sealed);
+    expect(sealer.unseal(sealed, 'Secret/a/b:/data/k')).toBe('hunter2');
+  });
+});
+
 describe('a vault', () => {
   const options = { keyFile: undefined, recorded: undefined, readonly: false };
 
@@ -114,7 +124,9 @@ describe('a vault', () => {
     expect(() => new Vault({ ...options, keyFile: other }).openSpilled(sealed)).toThrow(
       expect.objectContaining({ code: 'damaged' }),
     );
-    expect(new Vault({ ...options, keyFile: path() }).openSpilled({ kind: 'Synced' })).toEqual({ kind: 'Synced' });
+    const unused = path();
+    expect(new Vault({ ...options, keyFile: unused }).openSpilled({ kind: 'Synced' })).toEqual({ kind: 'Synced' });
+    expect(existsSync(unused)).toBe(false);
   });
 
   it('names the event and the place of a value that does not open', () => {

@@ -55,7 +55,12 @@ describe('the object reference of stored text', () => {
     expect(fc.check(agrees(first), { numRuns: 500, seed: 1 }).failed).toBe(true);
   });
   it('is found with any text around it', () => {
-    const data = { x: '"metadata":{"name":"no"}', metadata: { name: 'no' }, kind: [{ kind: 'no' }] };
+    const data = {
+      odd: 'one " and {',
+      x: '"metadata":{"name":"no"}',
+      metadata: { name: 'no' },
+      kind: [{ kind: 'no' }],
+    };
     const object = {
       ...known,
       data,

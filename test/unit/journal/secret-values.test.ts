@@ -93,3 +93,23 @@ it('the place of a sealed value is escaped as in RFC 6901, "~" first: older jour
   });
   expect(places).toEqual(['Secret/default/x~1y~0z:/data/a~01~1b', 'Secret/default/x~1y~0z:/data/c~1~00']);
 });
+
+it.each<[string, JsonObject, JsonObject]>([
+  ['a ConfigMap', { kind: 'ConfigMap', data: { a: VALUE } }, { kind: 'ConfigMap', data: { a: VALUE } }],
+  [
+    'a key set, beside its data',
+    { kind: 'JwksDocument', metadata: { name: 'd' }, data: { keys: VALUE }, spec: { a: VALUE } },
+    { kind: 'JwksDocument', metadata: { name: 'd' }, data: { keys: '*' }, spec: { a: VALUE } },
+  ],
+])('values of %s are not private', (_, object, expected) => {
+  expect(mapPrivate(object, [], () => '*')).toEqual(expected);
+});
+
+it('a path is marked by its last member, at any depth', () => {
+  const fact = { a: VALUE, list: [{ b: VALUE, c: 1 }] };
+  expect(mapPrivate(fact, [['a'], ['list', '0', 'b']], () => '*')).toEqual({ a: '*', list: [{ b: '*', c: 1 }] });
+  for (const path of [[], ['name'], ['a', 'b', 'kind']]) {
+    expect(() => mapPrivate(fact, [path], value => value)).toThrow('a path marked as private must not end in');
+  }
+  expect(mapPrivate({ name: { x: VALUE } }, [['name', 'x']], () => '*')).toEqual({ name: { x: '*' } });
+});

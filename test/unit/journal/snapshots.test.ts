@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Journal, SnapshotFact } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
 import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { added, all, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
@@ -37,6 +37,18 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     expect((await journal.snapshots.read())!.info).toEqual(second);
     expect(await journal.snapshots.read(0)).toBeUndefined();
     expect(await journal.verify()).toMatchObject({ ok: true, snapshots: 2 });
+  });
+
+  test('have segments of limited size', async () => {
+    const journal = await open();
+    await journal.append([added('a')]);
+    const text = 'x'.repeat(SEGMENT_CHARS_MAX / 4);
+    const large: readonly SnapshotFact[] = Array.from({ length: 9 }, (_, n) => ({ source: 'x', fact: { n, text } }));
+    const info = await journal.snapshots.write({ seq: 1, format: 1, facts: large });
+    expect(info).toMatchObject({ facts: 9, segments: 3 });
+    const pages: number[] = [];
+    for await (const page of (await journal.snapshots.read())!.facts) pages.push(page.length);
+    expect(pages).toEqual([4, 4, 1]);
   });
 
   test('are replaced and dropped', async () => {
