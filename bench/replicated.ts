@@ -30,6 +30,7 @@ interface Options {
   readonly rounds: string;
   readonly port: string;
   readonly events: string;
+  readonly durability: string;
   readonly only?: 'proxies' | 'catch-up';
 }
 
@@ -52,7 +53,8 @@ async function underLoad(program: string, { mesh, xdsload, proxies, rounds, port
   const replicas: Plane[] = [];
   let balancer: Server | undefined;
   try {
-    for (let i = 0; i < count; i++) replicas.push(replica(folder, nats, Number(port) + i * PORTS, copy));
+    for (let i = 0; i < count; i++)
+      replicas.push(replica(folder, nats, Number(port) + i * PORTS, ['--configDir', copy]));
     for (const plane of replicas) await answers(plane, '/ready');
     const at = Number(port) + count * PORTS;
     balancer = await balance(
@@ -73,7 +75,7 @@ async function underLoad(program: string, { mesh, xdsload, proxies, rounds, port
 }
 
 /** From the start of the process until it stands at the end of the log. */
-async function catchUp(program: string, { port, events }: Options) {
+async function catchUp(program: string, { port, events, durability }: Options) {
   process.stderr.write(`a new replica and ${events} events …\n`);
   const folder = mkdtempSync(join(tmpdir(), 'periplus-replicated-'));
   const nats = await NatsCluster.begin(program);
@@ -90,7 +92,7 @@ async function catchUp(program: string, { port, events }: Options) {
     await journal.close();
     const end = await log.last();
     const begin = performance.now();
-    running = replica(folder, nats, Number(port), undefined);
+    running = replica(folder, nats, Number(port), ['--journalDurability', durability]);
     const up = await answers(running, '/debug/replicasz');
     const before = cpuSeconds(running);
     await answers(running, '/debug/replicasz', text => positionIn(text) >= end);
@@ -114,11 +116,11 @@ function positionIn(text: string): number {
   return own?.position ?? 0;
 }
 
-function replica(folder: string, nats: NatsCluster, port: number, configDir: string | undefined): Plane {
+function replica(folder: string, nats: NatsCluster, port: number, more: readonly string[]): Plane {
   return startPlane(port, folder, [
     ...['--journal', `nats://${nats.servers}/${MESH}`, '--replica-id', `replica-${port}`],
     ...['--journal-mirror', join(folder, `mirror-${port}.db`), '--journalKey', join(folder, 'key')],
-    ...(configDir === undefined ? [] : ['--configDir', configDir]),
+    ...more,
     ...['--secureGrpcAddr', '', '--log_output_level', 'error'],
   ]);
 }
@@ -148,6 +150,7 @@ const command = new Command('bench:replicas')
   .option('--proxies <number>', 'proxies in all', '1000')
   .option('--rounds <number>', 'endpoint changes', '5')
   .option('--events <number>', 'changes in the log that a new replica folds', '200000')
+  .option('--durability <setting>', 'of the new replica, see serve --journalDurability', 'full')
   .option('--port <number>', 'first of ten free ports', '26010')
   .addOption(new Option('--only <part>', 'one part of the two').choices(['proxies', 'catch-up']));
 await main(command.parse().opts<Options>());
