@@ -22,6 +22,13 @@ export class Checkpoints {
     this.#spacing = spacing;
   }
 
+  /** For a history that has so many events already: spaced at once as it would be in the end. */
+  static along(events: number): Checkpoints {
+    let spacing = CHECKPOINT_EVENTS;
+    while (events > spacing * CHECKPOINTS_MAX) spacing *= 2;
+    return new Checkpoints(CHECKPOINTS_MAX, spacing);
+  }
+
   get size(): number {
     return this.#states.size;
   }

@@ -1,6 +1,7 @@
 // What a thread asks about states with: the journal as a history, whose folding reports how far it is and stops once
 // the answer is not wanted any more.
 
+import { Checkpoints } from '../../history/checkpoints.ts';
 import { History } from '../../history/history.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { Asked } from './question.ts';
@@ -21,7 +22,7 @@ export function openReader(journal: Journal, title: string, travels: boolean): R
   let progress: Asked['progress'] = () => undefined;
   const history = new History(journal, {
     onProgress: (seq, to, from) => progress(seq - from, to - from),
-    ...(travels ? {} : { statesAWay: STATES_A_WAY }),
+    ...(travels ? {} : { statesAWay: STATES_A_WAY, checkpoints: Checkpoints.along(journal.head().seq) }),
   });
   return {
     history,
