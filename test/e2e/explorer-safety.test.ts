@@ -91,6 +91,17 @@ describe.runIf(program !== undefined)("the explorer's page", () => {
     }
   });
 
+  it('shows the question that a copied address asks in its form', async () => {
+    const hash = '#/bisect?condition=route-lost&proxy=productpage-v1.shop&value=reviews';
+    const explorer = await ExplorerPage.open(browser, outage.address, WIDE, hash);
+    const chosen = (role: 'combobox' | 'textbox', name: string): Promise<string> =>
+      explorer.page.getByRole(role, { name }).inputValue();
+    await expect.poll(() => chosen('combobox', 'Proxy'), LONG).toBe('productpage-v1.shop');
+    expect(await chosen('combobox', 'Condition')).toBe('route-lost');
+    expect(await chosen('textbox', 'Host')).toBe('reviews');
+    expect(await explorer.closed()).toEqual([]);
+  });
+
   it('says what pasted YAML would change for each class of proxies, and exports it', async () => {
     const explorer = await ExplorerPage.open(browser, outage.address, WIDE, '#/what-if?at=112');
     const { page } = explorer;

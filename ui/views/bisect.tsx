@@ -89,9 +89,12 @@ function ConditionForm() {
     <form class="panel" onSubmit={asked}>
       <h2>Since when …</h2>
       <div class="bar">
-        <select name="proxy" aria-label="Proxy" defaultValue={param('proxy')}>
+        <select name="proxy" aria-label="Proxy">
           {(data?.proxies ?? []).map(({ id, connection }) => (
-            <option key={connection}>{id}</option>
+            // The options come after the address is read.
+            <option key={connection} selected={id === param('proxy')}>
+              {id}
+            </option>
           ))}
         </select>
         <select aria-label="Condition" value={name} onChange={event => setName(event.currentTarget.value)}>
