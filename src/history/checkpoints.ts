@@ -22,7 +22,7 @@ export class Checkpoints {
     this.#spacing = spacing;
   }
 
-  /** For a history that has so many events already: spaced at once as it would be in the end. */
+  /** Of a history with that number of events: its spacing is the one that it ends with. */
   static along(events: number): Checkpoints {
     let spacing = CHECKPOINT_EVENTS;
     while (events > spacing * CHECKPOINTS_MAX) spacing *= 2;
