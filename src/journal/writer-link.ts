@@ -13,6 +13,11 @@ interface Outstanding {
 }
 
 const SCRIPT = new URL(import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js', import.meta.url);
+/**
+ * Young generation of the thread, in MiB; V8 alone takes up to 48. What the writer makes is garbage once its rows are
+ * written, so more memory would save it nothing.
+ */
+const LIMITS = { maxYoungGenerationSizeMb: 3 };
 
 export class WriterLink {
   readonly #setup: WriterSetup;
@@ -47,7 +52,7 @@ export class WriterLink {
 
   #start(): Promise<Worker> {
     return new Promise((resolve, reject) => {
-      const worker = startWorker(SCRIPT, this.#setup);
+      const worker = startWorker(SCRIPT, this.#setup, LIMITS);
       let why = 'the writer thread ended';
       worker.on('message', (message: 'ready' | WriterAnswer) => {
         if (message === 'ready') resolve(worker);
