@@ -15,6 +15,7 @@ export const destinationRuleSubsets: Analyzer = {
   analyze: (objects, report) => {
     const hosts = hostsOf(objects);
     const pods = podLabels(objects);
+    const index = byLabel(pods);
     for (const item of objects.all('DestinationRule')) {
       const { host = '', exportTo = [], subsets = [] } = item.spec;
       const entry = findHost(hosts, { namespace: item.namespace, exportTo, domain: objects.domain }, host);
@@ -24,12 +25,35 @@ export const destinationRuleSubsets: Analyzer = {
       }
       subsets.forEach(({ name = '', labels = {} }, i) => {
         const selector = { ...entry.selector, ...labels };
-        if (pods.some(pod => selects(selector, pod))) return;
+        if (candidates(selector, index, pods).some(pod => selects(selector, pod))) return;
         report(item, destinationRuleSubsetNotSelectPods(name), `spec.subsets[${i}]`);
       });
     }
   },
 };
+
+/** `key=value` → the pods with that label: subsets times pods would be quadratic in a mesh. */
+function byLabel(pods: readonly Labels[]): ReadonlyMap<string, readonly Labels[]> {
+  const index = new Map<string, Labels[]>();
+  for (const pod of pods) {
+    for (const [key, value] of Object.entries(pod)) {
+      const found = index.get(`${key}=${value}`);
+      if (found === undefined) index.set(`${key}=${value}`, [pod]);
+      else found.push(pod);
+    }
+  }
+  return index;
+}
+
+/** The pods with the rarest of the labels. */
+function candidates(
+  selector: Labels,
+  index: ReadonlyMap<string, readonly Labels[]>,
+  all: readonly Labels[],
+): readonly Labels[] {
+  const lists = Object.entries(selector).map(([key, value]) => index.get(`${key}=${value}`) ?? []);
+  return lists.reduce((least, list) => (list.length < least.length ? list : least), all);
+}
 
 /** With the labels of the place where a pod runs. */
 function podLabels(objects: AnalyzedObjects): readonly Labels[] {
