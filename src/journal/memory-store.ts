@@ -3,7 +3,7 @@
 
 import { CHAIN_START, chainHash, columnSums } from './chain.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
-import { mayBeOfGroup } from './object-ref.ts';
+import { spansOfGroup } from './object-ref.ts';
 import {
   type Group,
   type RawRow,
@@ -88,8 +88,11 @@ export class MemoryStore implements Store {
   }
 
   containing(text: string, from: number, to: number, group?: string): readonly Row[] {
-    const isWanted = ({ body }: Row): boolean => group === undefined || mayBeOfGroup(body, group);
-    return this.#between(from, to).filter(row => isWanted(row) && row.body.includes(text));
+    const rows = this.#between(from, to).filter(({ body }) => body.includes(text));
+    if (group === undefined) return rows;
+    const { others, own } = spansOfGroup(group);
+    const isIn = (body: string, [first, before]: readonly [string, string]): boolean => body >= first && body < before;
+    return rows.filter(({ body }) => !isIn(body, others) || isIn(body, own));
   }
 
   #between(from: number, to: number): readonly MemoryRow[] {

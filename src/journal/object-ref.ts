@@ -11,8 +11,10 @@ import type { ObjectRef } from '../core/event.ts';
 export const SCANNED_CHARS_MAX = 65_536;
 
 const OPENING = '{"object":{';
-/** Of the body of an object whose `apiVersion` is its first member, as it is of all that an API server sends. */
+/** Of the body of an object whose `apiVersion` is its first member, as it is of nearly all. */
 const VERSION = `${OPENING}"apiVersion":"`;
+/** Of the most frequent one, an EndpointSlice, which has another member before it. */
+const ADDRESS_TYPE = `${OPENING}"addressType":`;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -48,20 +50,21 @@ export function objectRefIn(body: string): ObjectRef | undefined {
   return namespace ? { apiVersion, kind, namespace, name } : undefined;
 }
 
-/** False: the body is that of an object of another group than this one, which is not the core's. */
-export function mayBeOfGroup(body: string, group: string): boolean {
-  return !body.startsWith(VERSION) || body.startsWith(`${VERSION}${group}/`);
+/** Texts from the first bound on, and before the second. */
+type Span = readonly [from: string, before: string];
+
+/**
+ * Where the bodies of objects stand in the order of texts: a body in `others` is that of an object of another group,
+ * unless it is in `own`. `group`: not the core's.
+ */
+export function spansOfGroup(group: string): { readonly others: Span; readonly own: Span } {
+  const own = `${VERSION}${group}/`;
+  return { others: [ADDRESS_TYPE, afterAll(VERSION)], own: [own, afterAll(own)] };
 }
 
-/** As `mayBeOfGroup`, in the order of texts: outside `others`, or inside `group`; the second bound is excluded. */
-export function boundsOfGroup(group: string): {
-  readonly others: readonly [string, string];
-  readonly group: readonly [string, string];
-} {
-  const afterLast = (text: string): string =>
-    text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
-  const own = `${VERSION}${group}/`;
-  return { others: [VERSION, afterLast(VERSION)], group: [own, afterLast(own)] };
+/** The first text after all that begin with this one. */
+function afterAll(beginning: string): string {
+  return beginning.slice(0, -1) + String.fromCharCode(beginning.charCodeAt(beginning.length - 1) + 1);
 }
 
 /** The members of one object, gone through in their order. */

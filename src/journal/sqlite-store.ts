@@ -6,7 +6,7 @@ import { JournalFault } from './fault.ts';
 import { readHeadRecord } from './head-record.ts';
 import type { Durability } from './journal.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
-import { boundsOfGroup } from './object-ref.ts';
+import { spansOfGroup } from './object-ref.ts';
 import type { Db } from './sqlite-driver.ts';
 import { faultOf, lockFile, openForReading, openForWriting, realPath, refuseEmptied } from './sqlite-file.ts';
 import type { WriterAnswer } from './sqlite-writer.ts';
@@ -236,8 +236,8 @@ export class SqliteStore implements Store {
     const pattern = `*${text.replace(/[*?[]/g, '[$&]')}*`;
     return this.#guarded(from, () => {
       if (group === undefined) return this.#statements.containing.all(pattern, from, to) as readonly Row[];
-      const bounds = boundsOfGroup(group);
-      return this.#statements.ofGroup.all(...bounds.others, ...bounds.group, pattern, from, to) as readonly Row[];
+      const { others, own } = spansOfGroup(group);
+      return this.#statements.ofGroup.all(...others, ...own, pattern, from, to) as readonly Row[];
     });
   }
 

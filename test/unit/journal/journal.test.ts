@@ -203,12 +203,23 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
       ref: { apiVersion: 'v1', kind: 'K', namespace: 's', name: '*.a' },
     };
     const hosts = ['*.a', 'b.a', '[x]?', 'X.a'];
-    await journal.append([...hosts.map(host => object('networking.istio.io/v1', host)), object('v1', '*.a'), deleted]);
+    const slice: Unrecorded = {
+      source: 'file/a',
+      kind: 'Add',
+      object: {
+        addressType: 'FQDN',
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { name: '*.a' },
+      },
+    };
+    const others = [object('v1', '*.a'), deleted, slice];
+    await journal.append([...hosts.map(host => object('networking.istio.io/v1', host)), ...others]);
     const found = async (containing: string, group?: string): Promise<readonly number[]> =>
       (await all(journal.records({ from: 1, containing, ...(group === undefined ? {} : { group }) }))).map(
         ({ seq }) => seq,
       );
-    expect(await found('"*.a')).toEqual([1, 5, 6]);
+    expect(await found('"*.a')).toEqual([1, 5, 6, 7]);
     expect(await found('"*.a', 'networking.istio.io')).toEqual([1, 6]);
     expect(await found('"*.a', 'networking.istio')).toEqual([6]);
     expect(await found('[x]?')).toEqual([3]);
