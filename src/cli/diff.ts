@@ -142,8 +142,9 @@ async function whatIf(flags: Flags): Promise<DiffOutcome> {
     const at = await positionOf(history, flags.at);
     const state = await history.at(at);
     tellOfPods(state);
-    const proposal = propose(state, facts, (flags.delete ?? []).map(objectNamed));
-    const changes = [...(flags.filename ?? []), ...(flags.delete ?? []).map(object => `without ${object}`)].join(', ');
+    const deleted = (flags.delete ?? []).map(objectNamed);
+    const proposal = propose(state, facts, deleted);
+    const changes = [...(flags.filename ?? []), ...deleted.map(object => `without ${object}`)].join(', ');
     // The proxies of now, as they are: what is proposed changes no proxy.
     const before = sideOf(state, flags);
     const difference = diffMeshes(history.tracker, before, { state: proposal.state, proxies: before.proxies });
