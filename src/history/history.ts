@@ -13,7 +13,7 @@ import { readSnapshot } from '../offline/load-state.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { foldAlong } from './folding.ts';
 import { HistoryFault } from './history-fault.ts';
-import { LastSent } from './last-sent.ts';
+import { lastSentOf } from './last-sent.ts';
 import { Rejections } from './rejections.ts';
 import { type StateCache, stateCacheOf } from './state-cache.ts';
 
@@ -51,7 +51,6 @@ export class History {
   readonly journal: Journal;
   /** For generating; shared by all visits, so that neighbouring positions share values. */
   readonly tracker = new Tracker();
-  readonly lastSent: LastSent;
   readonly #checkpoints: Checkpoints;
   readonly #foldMax: number;
   readonly #onProgress: HistoryOptions['onProgress'];
@@ -66,7 +65,6 @@ export class History {
 
   constructor(journal: Journal, options: HistoryOptions = {}) {
     this.journal = journal;
-    this.lastSent = new LastSent(journal);
     this.#rejections = new Rejections(journal);
     this.#checkpoints = options.checkpoints ?? new Checkpoints();
     this.#foldMax = options.foldMax ?? Number.POSITIVE_INFINITY;
@@ -141,7 +139,7 @@ export class History {
     const step = this.#checkpoints.spacing;
     this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState });
     onState(this.#prepared);
-    await this.lastSent.prepare(to);
+    await lastSentOf(this.journal).prepare(to);
     return to < this.head().seq;
   }
 

@@ -29,6 +29,18 @@ interface LastSentTo {
   readonly since: number;
 }
 
+const byJournal = new WeakMap<Journal, LastSent>();
+
+/** One for each journal, so that every question about it shares the blocks. */
+export function lastSentOf(journal: Journal): LastSent {
+  let known = byJournal.get(journal);
+  if (known === undefined) {
+    known = new LastSent(journal);
+    byJournal.set(journal, known);
+  }
+  return known;
+}
+
 export class LastSent {
   readonly #journal: Journal;
   readonly #blockEvents: number;

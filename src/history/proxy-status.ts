@@ -6,7 +6,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { byPushOrder, rulesOf } from '../xds/session/types.ts';
 import type { History } from './history.ts';
-import type { Sent } from './last-sent.ts';
+import { lastSentOf, type Sent } from './last-sent.ts';
 import { proxiesAt } from './proxies.ts';
 import type { TypeStatusAt } from './proxy-answers.ts';
 
@@ -27,7 +27,7 @@ export async function proxyStatusAt(
   proxies: readonly ProxyRecord[] = proxiesAt(state),
   lookBack: number = Number.POSITIVE_INFINITY,
 ): Promise<readonly ProxyStatusAt[]> {
-  const { sent, since } = await history.lastSent.to(state.seq, proxies, lookBack);
+  const { sent, since } = await lastSentOf(history.journal).to(state.seq, proxies, lookBack);
   return proxies.map(proxy => ({
     proxy: proxy.facets.id,
     connection: proxy.connection,
