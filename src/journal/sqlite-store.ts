@@ -1,7 +1,7 @@
 // The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. With
 // WAL both work at the same time.
 
-import { chainHashHex } from './chain.ts';
+import { chainHashHex, RowChain } from './chain.ts';
 import { JournalFault } from './fault.ts';
 import { readHeadRecord } from './head-record.ts';
 import type { Durability } from './journal.ts';
@@ -164,20 +164,29 @@ export class SqliteStore implements Store {
       const answer = await this.#ask({ kind: 'commit', group });
       this.#head = { ...answer.head, hash: Buffer.from(answer.head.hash) };
     } catch (fault) {
-      this.#head = this.#headIfStored(group) ?? rethrow(fault);
+      this.#head = this.#headIfStored(group, fault);
     }
     this.#keyCheck ??= group.keyCheck;
     return this.#head;
   }
 
-  /** The file's head if it is the group's end: the writer thread may have died between its commit and its answer. */
-  #headIfStored(group: Group): StoredHead | undefined {
+  /**
+   * The file's head if it ends with the group: the writer thread may have died between its commit and its answer.
+   * Throws `fault` if nothing of it is stored or that cannot be told, `damaged` if the file ends with another group.
+   */
+  #headIfStored(group: Group, fault: unknown): StoredHead {
+    let head: StoredHead;
     try {
-      const head = this.recordedHead();
-      return head.seq === group.firstSeq + group.rows.length - 1 ? head : undefined;
+      head = this.recordedHead();
     } catch {
-      return undefined;
+      throw fault;
     }
+    if (head.seq === this.#head.seq) throw fault;
+    const chain = new RowChain(this.#head.hash);
+    group.rows.forEach(([time, source, kind, body], i) => chain.add(group.firstSeq + i, time, source, kind, body));
+    if (head.hash.equals(chain.hash)) return head;
+    const message = `events up to ${head.seq} are stored that this process took for lost; restart it to fold them`;
+    throw new JournalFault('damaged', message, { path: this.path, seq: this.#head.seq + 1 });
   }
 
   async writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void> {
@@ -318,10 +327,6 @@ export class SqliteStore implements Store {
     const advice = 'restore the file from a copy; `journal verify` tells more';
     return new JournalFault('damaged', `${what}; ${advice}`, { path: this.path, seq });
   }
-}
-
-function rethrow(fault: unknown): never {
-  throw fault;
 }
 
 function prepare(db: Db) {

@@ -93,7 +93,7 @@ export interface Store {
 
   /**
    * One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. If the
-   * file cannot be read either, that is unknown; if the group was stored, every later one is refused then.
+   * file cannot be read either, that is unknown; if the group was stored, every later one is refused as `damaged`.
    */
   commit(group: Group): Promise<StoredHead>;
 

@@ -222,9 +222,9 @@ describe('law 4: delta client = state-of-the-world client after quiescence', () 
     for (const actions of fc.sample(histories, { numRuns: CENSUS, seed: 1 })) {
       const now = { onHold: false, unread: false, waiting: false, unanswered: false };
       const clients = live(actions, [], ([sotw, delta]) => {
-        const { watches, awaitedCdsNonce } = delta.world.session;
+        const { watches, cdsWait } = delta.world.session;
         now.onHold ||= (watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
-        now.waiting ||= awaitedCdsNonce !== undefined;
+        now.waiting ||= cdsWait !== undefined;
         now.unread ||= [sotw, delta].some(
           ({ world }) => world.session.writing && world.session.pendingTypes.length > 0,
         );

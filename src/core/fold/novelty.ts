@@ -11,6 +11,7 @@
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
 import { withoutAuthorityKeys } from '../kinds/kubernetes/authority-secret.ts';
+import { shapeProblem } from '../kinds/limits.ts';
 import { definitionOf } from '../kinds/registry.ts';
 import type { LayerRecord } from '../mesh/mesh-config.ts';
 import type { KindName } from '../model/kind.ts';
@@ -227,8 +228,10 @@ function lastValue(layer: LayerRecord): Json {
   return layer.refused?.raw ?? layer.raw ?? null;
 }
 
+/** A version beyond the limits leaves no record: the one before it counts. */
 function knownObject(state: State, key: string, { objects }: Ahead): Known | undefined {
-  if (objects.has(key)) return objects.get(key);
+  const earlier = objects.get(key);
+  if (objects.has(key) && (earlier === undefined || shapeProblem(earlier.raw) === undefined)) return earlier;
   const record = state.records.get(key);
   if (record === undefined) return undefined;
   const { raw, origin } = record.refused ?? record;

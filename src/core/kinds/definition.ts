@@ -40,7 +40,8 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly decode: (object: RawObject) => Either<NonEmptyArray<Problem>, KindSpecs[K]>;
   /**
    * The part of the raw object whose change matters; changes outside of it are not journalled and push nothing. Total,
-   * and idempotent: the projection of a projection is itself. Decoding the object or its projection gives the same.
+   * and idempotent: the projection of a projection is itself. Decoding the object or its projection gives the same,
+   * if the whole object is within the limits (limits.ts).
    */
   readonly project: (object: RawObject) => JsonObject;
   /** Only the projection is journalled: the rest is large, or changes all the time, and no release will read it. */

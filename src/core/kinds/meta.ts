@@ -55,8 +55,8 @@ const decodeObjectMeta = makeDecoder<{ readonly ObjectMeta: DecodedMeta }>(schem
 export const DEFAULT_NAMESPACE = 'default';
 
 /**
- * The metadata of an object, or all that is wrong with it. Total for any JSON. Reads only the projection of the kind,
- * so two versions that differ elsewhere have equal metadata.
+ * The metadata of an object, or all that is wrong with it. Total for any JSON. Reads only the projection of the kind
+ * and whether the whole is within the limits, so two such versions that differ elsewhere have equal metadata.
  */
 export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
   const shape = shapeProblem(raw);

@@ -21,8 +21,8 @@
 //
 // Neither pauses nor sweeps change a value. A run that throws, also because the budget is spent, memoises nothing of
 // its own. A sweep drops entries that have no caller and were used neither in this epoch nor in the previous one, so
-// every use of an entry sets `usedInEpoch`; each invalidation and each drop counts in `#invalidations`, by which
-// ProxyFacets look again.
+// every use that leaves no caller behind sets `usedInEpoch`; each invalidation and each drop counts in
+// `#invalidations`, by which ProxyFacets look again.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';

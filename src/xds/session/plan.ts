@@ -168,7 +168,10 @@ function isReleasable(session: Session, clusters: Watch, since: number): boolean
   return true;
 }
 
-/** At least one removal that is held back can be sent now. */
+/**
+ * At least one removal that is held back can be sent now. The session asks for a view while this is true (step.ts), so
+ * `isReleasable` decides here and in `removalsToHold`: one that only this one released would be evaluated for ever.
+ */
 export function hasReleasableRemoval(session: Session): boolean {
   const clusters = session.watches.get(CDS);
   if (clusters === undefined) return false;

@@ -56,7 +56,7 @@ export type SessionInput =
   | { readonly kind: 'Failed'; readonly evaluation: number }
   /** The transport has taken the response (the write callback). */
   | { readonly kind: 'Sent' }
-  /** `CDS_ACK_WAIT_MS` have passed since the `AwaitCdsAck` with that nonce. */
+  /** `CDS_ACK_WAIT_MS` have passed since the `AwaitCdsAck` with that nonce, which began a wait. */
   | { readonly kind: 'CdsWaitOver'; readonly nonce: string };
 
 /** The caller carries effects out in this order. */
@@ -149,6 +149,12 @@ export interface Watch {
   readonly due: Due;
 }
 
+/** Nonces of CDS responses: the one with which the wait began, and the newest, whose answer ends it. */
+interface CdsWait {
+  readonly began: string;
+  readonly awaited: string;
+}
+
 export interface Session {
   readonly protocol: 'sotw' | 'delta';
   /** Nonces are `<stream>/<count>`: unique, and never confused with those of an earlier stream. */
@@ -172,8 +178,8 @@ export interface Session {
   readonly pendingTypes: readonly string[];
   /** A response is on its way to the transport. */
   readonly writing: boolean;
-  /** LDS and RDS wait until the client answers the CDS response with this nonce: see step.ts. */
-  readonly awaitedCdsNonce: string | undefined;
+  /** LDS and RDS wait for the client's answer to clusters: see step.ts. */
+  readonly cdsWait: CdsWait | undefined;
   /** A push has begun and is not `Settled`. */
   readonly pushing: boolean;
 }
@@ -183,7 +189,7 @@ export const WATCHED_TYPES_MAX = 64;
 export const WATCHED_NAMES_MAX = 100_000;
 /** Unanswered responses of one type that are kept apart; the oldest are merged. */
 export const UNANSWERED_MAX = 16;
-/** How long LDS and RDS wait for the client to answer new clusters. */
+/** How long LDS and RDS wait for the answer to new clusters, however many responses with more of them follow. */
 export const CDS_ACK_WAIT_MS = 5_000;
 /** Longer NACK messages are truncated to this many characters. */
 export const NACK_MESSAGE_MAX = 4096;
@@ -207,7 +213,7 @@ export function openSession(protocol: 'sotw' | 'delta', stream: string): Session
     view: undefined,
     pendingTypes: [],
     writing: false,
-    awaitedCdsNonce: undefined,
+    cdsWait: undefined,
     pushing: false,
   };
 }

@@ -9,10 +9,8 @@
 // `Evaluate` counts: a changed subscription drops the rest of the view and the evaluation under way. A push, with those
 // that join it, ends with one `Settled`, also if its evaluation fails. What was due stays due until its type is
 // compared with a view. While a removal is held (plan.ts), comparing a type moves its `syncedToSeq`, also without a
-// response.
-// New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
-// and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
-// session waits only for a client that has acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
+// response. A change of a watch's names or wildcard is a `Subscribed` before the `Evaluate` that needs it: views are
+// generated from the recorded subscription, not from the watch.
 
 import { unreachable } from '../../core/base/assert.ts';
 import { recordAck, recordNack, withUnanswered } from './ack-nack.ts';
@@ -53,8 +51,8 @@ export function step(session: Session, input: SessionInput): SessionStep {
     case 'Sent':
       return proceed({ ...session, writing: false }, []);
     case 'CdsWaitOver':
-      if (session.awaitedCdsNonce !== input.nonce) return [session, []];
-      return proceed({ ...session, awaitedCdsNonce: undefined }, []);
+      if (session.cdsWait?.began !== input.nonce) return [session, []];
+      return proceed({ ...session, cdsWait: undefined }, []);
     default:
       return unreachable(input);
   }
@@ -94,8 +92,9 @@ function isPlainAck(request: ClientRequest): boolean {
 
 /** Ends the wait for the CDS ACK if this request answers that response, or starts CDS anew (no nonce). */
 function endCdsWait(session: Session, nonce: string): Session {
-  const ends = session.awaitedCdsNonce !== undefined && (nonce === session.awaitedCdsNonce || nonce === '');
-  return ends ? { ...session, awaitedCdsNonce: undefined } : session;
+  const { cdsWait } = session;
+  const ends = cdsWait !== undefined && (nonce === cdsWait.awaited || nonce === '');
+  return ends ? { ...session, cdsWait: undefined } : session;
 }
 
 function applyChange(
@@ -207,15 +206,22 @@ const settled: SessionEffect = { kind: 'Settled' };
 
 /**
  * After a failed evaluation: what was due stays due, but nothing is evaluated until a push or a request asks for it;
- * repeating the evaluation at once would fail again.
+ * repeating the evaluation at once would fail again. The rest of an older view was dropped when it began, so its
+ * differences wait, too.
  */
 function giveUp(session: Session): SessionStep {
   if (session.evaluationDue) return proceed(session, []);
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
 }
 
+/**
+ * Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS and RDS, and
+ * what follows them in push order, wait until the client answers the newest CDS response; by then its EDS request has
+ * arrived and was answered. The session waits only for a client that has acknowledged clusters before. A wait ends
+ * CDS_ACK_WAIT_MS after it began, also if more CDS responses followed.
+ */
 function awaitsCdsAck(session: Session, typeUrl: string): boolean {
-  return session.awaitedCdsNonce !== undefined && (typeUrl === LDS || typeUrl === RDS);
+  return session.cdsWait !== undefined && (typeUrl === LDS || typeUrl === RDS);
 }
 
 /**
@@ -262,9 +268,10 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;
   const unanswered = withUnanswered(watchAfter.unanswered, { nonce, names: unionOf(planned.names, planned.removed) });
+  const { cdsWait } = session;
   const waits =
     typeUrl === CDS &&
-    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(planned, watch.clientVersions))) &&
+    (cdsWait !== undefined || (watch.nonceAcked !== '' && addsNames(planned, watch.clientVersions))) &&
     (session.watches.has(LDS) || session.watches.has(RDS));
   const next: Session = {
     ...session,
@@ -272,11 +279,11 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
     responses,
     writing: true,
     warmingClusters: warmingAfter(session, typeUrl, planned, watchAfter.clientVersions),
-    awaitedCdsNonce: waits ? nonce : session.awaitedCdsNonce,
+    cdsWait: waits ? { began: cdsWait?.began ?? nonce, awaited: nonce } : cdsWait,
   };
   const { names, removed, full } = planned;
   const response: SessionEffect = { kind: 'Respond', typeUrl, nonce, stateSeq, names, removed, full };
-  return [next, waits ? [response, { kind: 'AwaitCdsAck', nonce }] : [response]];
+  return [next, waits && cdsWait === undefined ? [response, { kind: 'AwaitCdsAck', nonce }] : [response]];
 }
 
 function close(session: Session, code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED', message: string): SessionStep {

@@ -9,7 +9,7 @@
 // Invariants: outside of `collect` the buffer is empty (`at` is 0), and what `collect` returns is a copy. A position
 // holds until a frame around it is closed, which may move the bytes. A span holds within the pass in which it was made,
 // and moves with its bytes; spans are marked in the order of their ends. `#reserve` comes before each write and may
-// replace `#bytes`. The bytes equal those that protobufjs writes (test/property/encode.test.ts).
+// replace `#bytes`. The bytes of well-formed texts equal those that protobufjs writes (test/property/encode.test.ts).
 
 const INITIAL_BYTES = 1 << 16;
 /**

@@ -8,6 +8,7 @@ import { encodeFact } from '../../../src/journal/codec.ts';
 import { JournalFault } from '../../../src/journal/fault.ts';
 import { openForReading, openForWriting } from '../../../src/journal/sqlite-file.ts';
 import { SqliteStore } from '../../../src/journal/sqlite-store.ts';
+import type { StoredHead } from '../../../src/journal/store.ts';
 import { Vault } from '../../../src/journal/vault.ts';
 import { WriterLink } from '../../../src/journal/writer-link.ts';
 import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
@@ -111,3 +112,38 @@ test.each(['before', 'after'] as const)(
     expect(told).toEqual(stored);
   },
 );
+
+/** Cannot read its file while `blind`. */
+class BlindStore extends SqliteStore {
+  blind = false;
+
+  override recordedHead(): StoredHead {
+    if (this.blind) throw new Error('disk I/O error');
+    return super.recordedHead();
+  }
+}
+
+test('a group is not taken for another one that was stored while the file could not be read', async () => {
+  const path = join(temporaryDirectory(), 'j.db');
+  openForWriting(path).close();
+  const link = new DyingLink({ path, durability: 'off', fileBytesMax: undefined });
+  const store = new BlindStore(path, openForReading(path), link, () => undefined);
+  onTestFinished(() => store.close());
+  const group = (firstSeq: number, source: string) => ({
+    firstSeq,
+    rows: [[1, source, 'Synced', '{}'] as const],
+    keyCheck: undefined,
+  });
+  await store.commit(group(1, 'a'));
+  link.dies = 'after';
+  store.blind = true;
+  await expect(store.commit(group(2, 'b'))).rejects.toMatchObject({ code: 'write-failed' });
+  store.blind = false;
+  for (const _ of [1, 2]) {
+    await expect(store.commit(group(2, 'c'))).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining('restart it'),
+    });
+  }
+  expect(store.page(1, 9).map(({ source }) => source)).toEqual(['a', 'b']);
+});

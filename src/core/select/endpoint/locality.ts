@@ -1,4 +1,4 @@
-// Which locality load balancing setting is in force for a cluster, and whether failover between localities is on.
+// Which locality load balancing setting is in force for a cluster; assignment.ts (`localityInputs`) chooses its mode.
 // Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go.
 
 import type { TrafficDistribution } from '../../model/service.ts';

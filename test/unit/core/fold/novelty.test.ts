@@ -60,6 +60,19 @@ describe('a batch that takes a value back', () => {
     expect(newsOf(folded(...before), SOURCE, batch)).toEqual(batch);
   });
 
+  it('is recorded with the version behind one that is beyond the limits', () => {
+    const sound = service('a.yaml');
+    const large = service('a.yaml');
+    const { object } = large as Fact & { readonly kind: 'Update' };
+    const annotations = { note: 'x'.repeat(2_000_000) };
+    const refused = {
+      ...large,
+      object: { ...object, metadata: { name: 'reviews', namespace: 'shop', annotations } },
+    } as Fact;
+    expect(newsOf(emptyState, SOURCE, [refused, sound])).toEqual([refused, sound]);
+    expect(folded(refused, sound).objects).toEqual(folded(sound).objects);
+  });
+
   it('is recorded without what repeats the fact before it', () => {
     const [first, again] = [mesh('/dev/stderr'), mesh('/dev/stderr')];
     expect(newsOf(emptyState, SOURCE, [first, again])).toEqual([first]);

@@ -83,7 +83,7 @@ describe('inputs out of turn', () => {
     for (const input of [evaluated(2, { [CDS]: 'a=1' }), { kind: 'Failed', evaluation: 2 } as const]) {
       expect(run(asking, input)).toEqual([asking, []]);
     }
-    const waiting: Session = { ...idle, awaitedCdsNonce: 's/2' };
+    const waiting: Session = { ...idle, cdsWait: { began: 's/2', awaited: 's/2' } };
     expect(run(waiting, { kind: 'CdsWaitOver', nonce: 's/1' })).toEqual([waiting, []]);
   });
 
@@ -324,10 +324,10 @@ describe('new clusters', () => {
     const sets = { [CDS]: 'a=1 b=1', [LDS]: 'l=1', [RDS]: 'r=1' };
     const [after, effects] = run(before, PUSH, evaluated(before.evaluations + 1, sets));
     expect(effects.some(({ kind }) => kind === 'AwaitCdsAck')).toBe(waits);
-    expect(after.awaitedCdsNonce === undefined).toBe(!waits);
+    expect(after.cdsWait === undefined).toBe(!waits);
     if (!waits) return;
     expect(run(after, SENT)[1]).toEqual([]);
-    expect(run(after, SENT, { kind: 'CdsWaitOver', nonce: after.awaitedCdsNonce ?? '' })[1]).toMatchObject([
+    expect(run(after, SENT, { kind: 'CdsWaitOver', nonce: after.cdsWait?.began ?? '' })[1]).toMatchObject([
       { kind: 'Respond', typeUrl: types[0] },
     ]);
   });

@@ -345,9 +345,23 @@ describe('listeners and routes behind new clusters', () => {
     expect(shown(first)).toEqual(['CDS c', 'AwaitCdsAck']);
     expect(waiting.pendingTypes).toEqual([LDS, RDS]);
     const [newer, second] = push(waiting, { ...added, [CDS]: versions('a=2 b=1 c=1') }, 3);
-    expect(shown(second)).toEqual(['CDS a', 'AwaitCdsAck', 'EDS a']);
-    const nonce = newer.awaitedCdsNonce ?? '';
-    expect(nonce).not.toBe(waiting.awaitedCdsNonce);
-    expect(shown(run(newer, { kind: 'CdsWaitOver', nonce })[1])).toEqual(['LDS l']);
+    expect(shown(second)).toEqual(['CDS a', 'EDS a']);
+    const nonce = newer.cdsWait?.awaited ?? '';
+    expect(nonce).not.toBe(waiting.cdsWait?.awaited);
+    const late = waiting.cdsWait?.awaited ?? '';
+    expect(shown(run(newer, delta(CDS, [], { nonce: late }))[1])).toEqual(['Expired']);
+    expect(shown(run(newer, delta(CDS, [], { nonce }))[1])).toEqual(['Acked', 'LDS l']);
+  });
+
+  test('wait no longer than since the wait began, however many clusters were added meanwhile', () => {
+    const same = sets();
+    const added = { ...same, [CDS]: versions('a=1 b=1 c=1'), [LDS]: versions('l=2'), [RDS]: versions('r=2') };
+    const [waiting, first] = push(settled(same), added, 2);
+    const [began] = first.flatMap(effect => (effect.kind === 'AwaitCdsAck' ? [effect.nonce] : []));
+    const [newer] = push(waiting, { ...added, [CDS]: versions('a=1 b=1 c=1 d=1') }, 3);
+    expect(shown(run(newer, { kind: 'CdsWaitOver', nonce: newer.cdsWait?.awaited ?? '' })[1])).toEqual([]);
+    const [after, effects] = run(newer, { kind: 'CdsWaitOver', nonce: began ?? '' });
+    expect(shown(effects)).toEqual(['LDS l']);
+    expect(after.cdsWait).toBeUndefined();
   });
 });

@@ -119,11 +119,11 @@ describe('step', () => {
   });
 
   test('ends the wait for a cluster with an empty nonce too: such a client may never answer the response', () => {
-    const waiting: Session = { ...openSession('delta', 's'), awaitedCdsNonce: 's/1' };
-    expect(run(waiting, delta(CDS, ['b'], ''))[0].awaitedCdsNonce).toBeUndefined();
-    expect(run(waiting, delta(CDS, ['b'], 's/1'))[0].awaitedCdsNonce).toBeUndefined();
-    expect(run(waiting, delta(CDS, ['b'], 's/0'))[0].awaitedCdsNonce).toBe('s/1');
-    expect(run(waiting, delta(LDS, ['b'], ''))[0].awaitedCdsNonce).toBe('s/1');
+    const waiting: Session = { ...openSession('delta', 's'), cdsWait: { began: 's/1', awaited: 's/1' } };
+    expect(run(waiting, delta(CDS, ['b'], ''))[0].cdsWait).toBeUndefined();
+    expect(run(waiting, delta(CDS, ['b'], 's/1'))[0].cdsWait).toBeUndefined();
+    expect(run(waiting, delta(CDS, ['b'], 's/0'))[0].cdsWait?.awaited).toBe('s/1');
+    expect(run(waiting, delta(LDS, ['b'], ''))[0].cdsWait?.awaited).toBe('s/1');
   });
 
   test('keeps both ends of a long refusal: the resource that it names or prints, and the reason', () => {
