@@ -5,7 +5,9 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Rejects with why there is no body. Redirects are followed, but never from https to http. */
 export async function download(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS_MAX) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS_MAX) }).catch((error: unknown) => {
+    throw new Error(reasonOf(error));
+  });
   if (!response.ok) throw new Error(`${url}: status ${response.status}`);
   if (url.startsWith('https:') && !response.url.startsWith('https:')) throw new Error(`${url}: redirected to http`);
   const chunks: Uint8Array[] = [];
@@ -16,4 +18,10 @@ export async function download(url: string): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** With the cause: the address, the connection or the certificate. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  return cause instanceof Error ? `${message}: ${cause.message || cause.name}` : message;
 }
