@@ -9,6 +9,7 @@ import { Restoring } from '../core/fold/restore.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
 import type { Journal } from '../journal/journal.ts';
+import { unforgotten } from '../offline/load-state.ts';
 
 export interface Way {
   readonly journal: Journal;
@@ -34,7 +35,7 @@ export async function foldAlong(way: Way): Promise<State> {
 
 async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgress }: Way): Promise<State> {
   let restoring = new Restoring(from);
-  for await (const page of journal.readUnparsed({ from: from.seq + 1, to })) {
+  for await (const page of unforgotten(journal, from.seq, journal.readUnparsed({ from: from.seq + 1, to }))) {
     for (const event of page) {
       restoring.event(event, rejected);
       if (event.seq % step !== 0 || event.seq === to) continue;
@@ -49,7 +50,7 @@ async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgre
 
 async function oneByOne({ journal, from, to, rejected, step, onState, onProgress }: Way): Promise<State> {
   let state = from;
-  for await (const page of journal.read({ from: from.seq + 1, to })) {
+  for await (const page of unforgotten(journal, from.seq, journal.read({ from: from.seq + 1, to }))) {
     for (const event of page) {
       state = fold(state, event, rejected, false).state;
       if (state.seq % step === 0) onState(state);

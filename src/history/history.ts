@@ -131,7 +131,7 @@ export class History {
    * any position is short afterwards. For idle time. False: there is no next stretch. Rejects as `at`.
    */
   async prepare(): Promise<boolean> {
-    const from = this.#prepared ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
+    const from = this.#usable(this.#prepared) ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
     const to = Math.min(this.head().seq, from.seq - (from.seq % PREPARED_EVENTS) + PREPARED_EVENTS);
     if (to <= from.seq) return false;
     const onState = (state: State): void => this.#checkpoints.consider(state);
@@ -174,7 +174,7 @@ export class History {
   }
 
   async #nearest(seq: number): Promise<State> {
-    const kept = later(this.#checkpoints.before(seq), this.#visitedBefore(seq));
+    const kept = this.#usable(later(this.#checkpoints.before(seq), this.#visitedBefore(seq)));
     if (kept !== undefined && seq - kept.seq <= this.#checkpoints.spacing) return kept;
     const snapshots = await this.journal.snapshots.list();
     const newest = snapshots.filter(info => info.seq <= seq).at(-1);
@@ -192,6 +192,11 @@ export class History {
       );
     }
     return emptyState;
+  }
+
+  /** Undefined: a compaction forgot events after that state, so nothing can be folded from it. */
+  #usable(state: State | undefined): State | undefined {
+    return state === undefined || state.seq < this.journal.base().seq ? undefined : state;
   }
 
   #visitedBefore(seq: number): State | undefined {

@@ -40,7 +40,9 @@ export class Rejections {
     const before = await rejectedBefore(this.#journal);
     if (before === undefined) return;
     for (const seq of before.rejected) this.#rejected.add(seq);
-    this.#searched = { first: 0, last: Math.max(before.seq, this.#searched?.last ?? 0) };
+    // What was searched further on, with a stretch between, is searched again.
+    const { first, last } = this.#searched ?? { first: Number.POSITIVE_INFINITY, last: 0 };
+    this.#searched = { first: 0, last: first <= before.seq + 1 ? Math.max(before.seq, last) : before.seq };
   }
 
   async #search(from: number, to: number): Promise<void> {

@@ -37,21 +37,51 @@ export interface FoldedHistory {
 /** Rejects with a JournalFault if the journal cannot be read. */
 export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<FoldedHistory> {
   const to = options.to ?? journal.head().seq;
+  const base = journal.base().seq;
   const start = await startOf(journal, options.fromSnapshot, to);
   const snapshot = start?.seq ?? 0;
   const from = snapshot + 1;
   if (from > to) return { state: start ?? emptyState, snapshot, events: 0 };
   const rejected = await rejectedIn(journal, from);
   const range = { from, to };
+  const after = start?.seq ?? base;
   const limits = { ...options, to };
   // If restoring all at once fails (a bug of ours), fold one by one, to find the event that is to blame.
   const before = start ?? emptyState;
-  const foldOneByOne = (): Promise<State> => oneByOne(journal.read(range), before, rejected, limits);
+  const foldOneByOne = (): Promise<State> =>
+    oneByOne(unforgotten(journal, after, journal.read(range)), before, rejected, limits);
   const state =
     options.onEvent === undefined
-      ? await allAtOnce(journal.readUnparsed(range), before, rejected, limits).catch(foldOneByOne)
+      ? await allAtOnce(unforgotten(journal, after, journal.readUnparsed(range)), before, rejected, limits).catch(
+          foldOneByOne,
+        )
       : await foldOneByOne();
   return { state, snapshot, events: to - snapshot };
+}
+
+/**
+ * The pages of events after event `after`. Faults: `no-such-seq` if a compaction meanwhile forgot the first of them:
+ * reading a journal begins behind what is forgotten, so a fold would leave it out.
+ */
+export async function* unforgotten<E extends { readonly seq: number }>(
+  journal: Journal,
+  after: number,
+  pages: AsyncIterable<readonly E[]>,
+): AsyncGenerator<readonly E[]> {
+  const check = (first: number | undefined): void => {
+    if (first === after + 1 || journal.base().seq <= after) return;
+    throw new JournalFault('no-such-seq', 'a compaction forgot this event meanwhile; ask again', {
+      path: journal.path,
+      seq: after + 1,
+    });
+  };
+  let isFirst = true;
+  for await (const page of pages) {
+    if (isFirst) check(page[0]?.seq);
+    isFirst = false;
+    yield page;
+  }
+  if (isFirst) check(undefined);
 }
 
 type Folding<E> = (

@@ -61,4 +61,13 @@ describe('rejected events', () => {
     expect([...(await new Rejections(journal, 2).after(10))].sort()).toEqual([11, 8].sort());
     expect(from).toEqual([11]);
   });
+
+  it('are found between the newest snapshot and a stretch that was searched before', async () => {
+    const journal = await journalWithSnapshot();
+    await journal.append([rejected(12), ...Array.from({ length: 7 }, () => tick)]);
+    expect(journal.head().seq).toBe(20);
+    const rejections = new Rejections(journal, 2);
+    expect([...(await rejections.after(17))]).toEqual([]);
+    expect([...(await rejections.after(0))].sort((a, b) => a - b)).toEqual([3, 8, 12]);
+  });
 });
