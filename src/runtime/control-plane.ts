@@ -28,6 +28,7 @@ import type { DebugQuestion, DebugReply, Nack, XdsHost } from '../xds/serve/host
 import { type XdsLimits, xdsLimits } from '../xds/serve/limits.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
+import { closeEach } from './close-each.ts';
 import { openConfigSourceSet } from './config-source-set.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
@@ -86,13 +87,11 @@ export interface ControlPlane {
  */
 export async function startControlPlane(options: ServeOptions, clock: Clock, log: Log): Promise<ControlPlane> {
   const closers: (() => Promise<unknown>)[] = [];
-  const closeAll = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
+  const closeAll = (): Promise<void> => closeEach(closers.splice(0).reverse(), log);
   try {
     return await start(options, clock, log, closers, closeAll);
   } catch (error) {
-    await closeAll();
+    await closeAll().catch(() => undefined);
     throw error;
   }
 }
@@ -173,7 +172,8 @@ async function start(
     replicated?.onTurn(turn => machineWriter.turn(turn));
     closers.push(() => machineWriter.stop());
   }
-  replicated?.onTurn(turn => (turn ? remote.resume() : void remote.pause()));
+  const notPaused = (error: unknown): void => log('error', `remote clusters: ${whyNot(error)}`);
+  replicated?.onTurn(turn => (turn ? remote.resume() : void remote.pause().catch(notPaused)));
   replicated?.onListed(() => remote.allowWritesOfTerm());
   const configLog = scoped(log, 'config');
   const planes = openConfigSourceSet(options.settings, {

@@ -82,7 +82,8 @@ export class LedAdapters {
     this.#leads = false;
     this.#terms += 1;
     this.#then(async () => {
-      for (const led of this.adapters) await led.follow();
+      // One that cannot be stopped keeps no other running in another replica's term.
+      for (const led of this.adapters) await led.follow().catch((error: unknown) => this.#say('error', led, error));
     });
   }
 
@@ -97,8 +98,12 @@ export class LedAdapters {
     });
   }
 
-  #failed({ source }: LedAdapter, error: unknown): void {
-    if (this.#leads) this.#options.log('warn', `${source}: ${error instanceof Error ? error.message : String(error)}`);
+  #failed(led: LedAdapter, error: unknown): void {
+    if (this.#leads) this.#say('warn', led, error);
+  }
+
+  #say(level: 'warn' | 'error', { source }: LedAdapter, error: unknown): void {
+    this.#options.log(level, `${source}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

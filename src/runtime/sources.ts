@@ -195,8 +195,13 @@ export class Sources {
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
-    for (const remote of this.#remotes) await remote.stop();
-    for (const adapter of this.#options.adapters) await adapter.stop();
+    // One that cannot be stopped keeps no other running.
+    for (const part of [...this.#remotes, ...this.#options.adapters]) {
+      await part.stop().catch((error: unknown) => {
+        const what = 'source' in part ? part.source : 'remote sources';
+        this.#options.log('error', `${what}: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    }
     await Promise.allSettled(this.#started.values());
   }
 }

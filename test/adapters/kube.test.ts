@@ -288,6 +288,17 @@ describe('a kind defined by a CRD', () => {
     expect(sink.state.objects.Service.size).toBe(1);
   });
 
+  it('ends all watches when it is stopped while the sink refuses that a kind has gone', async () => {
+    const { server, sink, time, adapter, logged } = await watching({ before: [route('r', 'a')] });
+    sink.relistKinds = () => Promise.reject(new Error('another replica writes what the sources say'));
+    server.undefine(virtualService);
+    expect(await time.until(() => logged.some(line => line.includes('another replica writes')), HOUR)).toBe(true);
+    await expect(adapter.stop()).resolves.toBeUndefined();
+    const asked = server.requests.length;
+    await time.pass(HOUR);
+    expect(server.requests.length).toBe(asked);
+  });
+
   it('counts as absent while its definition is ignored', async () => {
     const { server, sink, time, adapter } = await watching({ before: [route('r', 'a'), service('a', 80)] });
     await adapter.stop();

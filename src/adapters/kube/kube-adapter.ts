@@ -117,7 +117,8 @@ export class KubeAdapter implements Adapter {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#definitions?.stop();
-    await this.#reconciling;
+    // What the sink refused was answered by listing anew, which ends here.
+    await this.#reconciling.catch(() => undefined);
     await Promise.all([...this.#watched.values()].map(({ watcher }) => watcher.stop()));
     this.#watched.clear();
   }

@@ -96,6 +96,31 @@ describe('a source of one of several replicas', () => {
     expect([isListed, adapter.status().synced]).toEqual([true, true]);
   });
 
+  it('stops and is read anew in the next term although a source before it cannot be stopped', async () => {
+    const did: string[] = [];
+    const logged: string[] = [];
+    const made = (name: string): readonly Adapter[] => {
+      const stuck = Object.assign(new Source(`stuck ${name}`, did), { stop: () => Promise.reject(new Error('stuck')) });
+      return [stuck, new Source(name, did)];
+    };
+    const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
+    const led = new LedAdapters({
+      first: made('1'),
+      again: async () => made('2'),
+      state: () => emptyState,
+      log,
+      late: NEVER,
+    });
+    for (const adapter of led.adapters) void adapter.start(sink);
+    led.lead();
+    await settle();
+    led.follow();
+    led.lead();
+    await settle();
+    expect(did).toEqual(['stuck 1 starts', '1 starts', '1 stops', 'stuck 2 starts', '2 starts']);
+    expect(logged).toEqual(['error: file/Kubernetes: stuck']);
+  });
+
   it('says what it waits for only where it is read', async () => {
     const { led, adapter } = replica();
     void adapter.start(sink);

@@ -30,6 +30,19 @@ describe('sources read on request', () => {
   });
 });
 
+describe('a source that cannot be stopped', () => {
+  it('keeps no other running', async () => {
+    const stopped: string[] = [];
+    const stuck = Object.assign(new MemoryAdapter('c0'), { stop: () => Promise.reject(new Error('stuck')) });
+    const next = Object.assign(new MemoryAdapter('c1'), { stop: async () => void stopped.push('c1') });
+    const logged: string[] = [];
+    const log = (_: string, message: string): void => void logged.push(message);
+    const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+    await new Sources({ adapters: [stuck, next], state: emptyState, asOf: 0, clock, log }).stop();
+    expect([stopped, logged]).toEqual([['c1'], ['memory/c0: stuck']]);
+  });
+});
+
 describe('a source that writes', () => {
   const held = { ...emptyState, synced: emptyState.synced.with('memory/c1', 5) };
   const isListed = async (statuses: readonly SourceStatus[]): Promise<boolean> => {
