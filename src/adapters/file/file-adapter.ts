@@ -23,10 +23,11 @@ import { isText, MeshFiles, meshFilesOf } from './mesh-files.ts';
 import { FILE_BYTES_MAX, identity, type ParsedObject, tooLarge, unreadFile } from './parse.ts';
 import { repeatLog } from './repeat-log.ts';
 import { Root } from './root.ts';
-import { type FoundFile, findFile, isHidden, isWanted, scanFolder } from './scan.ts';
+import { type FoundFile, findFile, hasFolder, isHidden, isWanted, scanFolder } from './scan.ts';
 import { TimedDisk } from './timed-disk.ts';
 import { UnreadableParts } from './unreadable.ts';
-import { whyNot } from './why-not.ts';
+import { Unsettled } from './unsettled.ts';
+import { cannotBeRead } from './why-not.ts';
 
 export interface FileAdapterOptions {
   /** `--configDir` */
@@ -72,6 +73,7 @@ export class FileAdapter implements Adapter {
    * What could not be read at the last list: when it can, the journal may know of objects there that have gone since.
    */
   #unlisted: readonly string[] = [];
+  readonly #unsettled = new Unsettled();
   readonly #root: Root;
   readonly #folderWatch: FolderWatch;
   readonly #singleWatch: FolderWatch;
@@ -189,7 +191,7 @@ export class FileAdapter implements Adapter {
     for (const path of this.#holdings.paths()) facts.push(...malformedFacts(path, undefined, this.#holdings.get(path)));
     for (const { object, origin } of this.#holdings.winners()) facts.push({ kind: 'Add', object, origin });
     const unread = this.#holdings.paths().filter(path => !this.#holdings.get(path)!.complete);
-    this.#unlisted = [...this.status().unreadable.map(({ what }) => what), ...unread];
+    this.#unlisted = [...this.status().unreadable.map(({ what }) => what), ...unread, ...this.#unsettled.all()];
     await sink.relist(facts, this.#unlisted);
     this.#listed = true;
   }
@@ -205,25 +207,17 @@ export class FileAdapter implements Adapter {
     // Events that come from here on are for the next look.
     this.#anything = false;
     this.#touched.clear();
-    const anything = everything || (await this.#hasFolder(touched));
+    const anything = everything || (await hasFolder(touched, this.#folders, this.#disk));
     await this.#take(anything ? await this.#changedFiles(sink) : await this.#changedOf(touched));
     if (this.#sink !== undefined && this.#canListMore()) await this.#list(sink, []);
-  }
-
-  async #hasFolder(paths: readonly string[]): Promise<boolean> {
-    for (const path of paths) {
-      if (this.#folders.has(path)) return true;
-      const info = await this.#disk.stat(path).catch(() => undefined);
-      if (info?.isDirectory() === true) return true;
-    }
-    return false;
   }
 
   /** The journal may have objects that were in what could not be read before, and that this process has never seen. */
   #canListMore(): boolean {
     if (!this.#listed) return !this.#hidden.has(this.#options.configDir ?? '');
     const isHiddenYet = (what: string): boolean =>
-      this.#hidden.has(what) || this.#hiddenMesh.has(what) || this.#holdings.get(what)?.complete === false;
+      this.#holdings.get(what)?.complete === false ||
+      [this.#unsettled, this.#hidden, this.#hiddenMesh].some(parts => parts.has(what));
     return this.#unlisted.some(what => !isHiddenYet(what));
   }
 
@@ -282,6 +276,7 @@ export class FileAdapter implements Adapter {
     } catch (error) {
       this.#failed(error);
       this.#anything = true;
+      if (before === undefined) this.#unsettled.add(path);
       this.#holdings.put(path, before === undefined ? undefined : { ...before, stamp: '' });
     }
   }
@@ -303,11 +298,15 @@ export class FileAdapter implements Adapter {
     const hidden = [...found.hidden, ...(await this.#root.emptied(found, this.#holdings.size > 0, sink))];
     this.#hidden.are(hidden);
     await this.#followTargets(files, seen);
+    const vanished = this.#unsettled.begin(found.vanished);
     for (const file of files) {
-      const read = this.#holdings.get(file.path)?.stamp === file.stamp ? undefined : await this.#read(file);
+      const known = this.#holdings.get(file.path);
+      const read = known?.stamp === file.stamp ? undefined : await this.#read(file);
       if (read !== undefined) changed.set(file.path, read);
+      else if (known === undefined) this.#unsettled.add(file.path);
     }
-    const present = new Set(files.map(file => file.path));
+    if (this.#unsettled.end()) this.#lookAtAll();
+    const present = new Set([...files.map(file => file.path), ...vanished]);
     const places = new Set(hidden.map(({ path }) => path));
     for (const path of this.#holdings.paths()) {
       if (!present.has(path) && !isBelow(path, places)) changed.set(path, undefined);
@@ -375,14 +374,15 @@ export class FileAdapter implements Adapter {
     if (file.size > FILE_BYTES_MAX) return unread(file.stamp, tooLarge(file.size));
     const bytes = await this.#disk.readFile(file.path).catch((error: NodeJS.ErrnoException) => error);
     // The next look tries again: what was in the way may be gone without a trace on the file.
-    if (bytes instanceof Error) return bytes.code === 'ENOENT' ? undefined : unread('', cannotBeRead(bytes));
-    // Written while we read: another event is on its way, and a half-written file must not count as a deletion.
+    if (bytes instanceof Error && bytes.code !== 'ENOENT') return unread('', cannotBeRead(bytes));
+    // Gone or written while we read: another event is on its way, and a half-written file must not count as a deletion.
     const after = await findFile(file.path, false, this.#disk);
     if (after === undefined || isHidden(after) || after.stamp !== file.stamp) {
       this.#touched.set(file.path, 'written');
       this.#wakeUp();
       return undefined;
     }
+    if (bytes instanceof Error) return unread('', cannotBeRead(bytes));
     const parsed = await this.#parser.parse(file.path, bytes);
     const objects = new Map(parsed.complete ? [] : known?.objects);
     for (const object of parsed.objects) objects.set(identity(object.ref), object);
@@ -396,5 +396,3 @@ export class FileAdapter implements Adapter {
     return facts;
   }
 }
-
-const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;

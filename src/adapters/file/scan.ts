@@ -33,6 +33,8 @@ export interface Found {
   readonly folders: ReadonlySet<string>;
   /** Sorted by path. */
   readonly hidden: readonly Hidden[];
+  /** Their folder listed them, and they were gone when they were looked at: renamed, perhaps. */
+  readonly vanished: readonly string[];
 }
 
 /** Folders inside folders. */
@@ -68,6 +70,7 @@ export async function scanFolder(
   const files: FoundFile[] = [];
   const folders = new Set<string>();
   const hidden: Hidden[] = [];
+  const vanished: string[] = [];
   const visit = async (folder: string, trail: readonly string[], allowed: Allowance): Promise<void> => {
     try {
       const real = await disk.realpath(folder);
@@ -103,9 +106,10 @@ export async function scanFolder(
     const kind = await kindOf(entry, path, disk);
     if (kind === 'folder') return entry.isSymbolicLink() ? follow(path, trail, allowed) : visit(path, trail, allowed);
     if (kind === 'other' && !isWanted(entry.name)) return;
-    const found = kind === 'unknown' ? undefined : await findFile(path, entry.isFile(), disk);
-    if (kind === 'unknown') hidden.push(...(await whyHidden(path, disk)));
-    else if (found !== undefined) (isHidden(found) ? hidden : files).push(found as FoundFile & Hidden);
+    const found = await findFile(path, entry.isFile(), disk);
+    if (found === undefined) vanished.push(path);
+    else if (isHidden(found)) hidden.push(found);
+    else if (isWanted(entry.name)) files.push(found);
   };
   const allowed: Allowance = { folders: FOLDERS_MAX, names: NAMES_MAX, exceeded: false };
   await visit(root, [], allowed);
@@ -113,7 +117,7 @@ export async function scanFolder(
   if (allowed.exceeded) hidden.push({ path: root, why: `has more than ${FOLDERS_MAX} folders or ${NAMES_MAX} names` });
   files.sort(byPath);
   hidden.sort(byPath);
-  return { files, folders, hidden };
+  return { files, folders, hidden, vanished };
 }
 
 /** False, from then on, once more was wanted than there is. */
@@ -150,6 +154,16 @@ export async function findFile(
   }
 }
 
+/** True if one of the paths is a folder, or was one. */
+export async function hasFolder(paths: readonly string[], known: ReadonlySet<string>, disk: Disk): Promise<boolean> {
+  for (const path of paths) {
+    if (known.has(path)) return true;
+    const info = await disk.stat(path).catch(() => undefined);
+    if (info?.isDirectory() === true) return true;
+  }
+  return false;
+}
+
 export function isHidden(found: FoundFile | Hidden | undefined): found is Hidden {
   return found !== undefined && 'why' in found;
 }
@@ -166,12 +180,6 @@ async function kindOf(entry: Dirent, path: string, disk: Disk): Promise<'folder'
     info => (info.isDirectory() ? 'folder' : 'other'),
     () => 'unknown',
   );
-}
-
-/** None, if it is gone by now. */
-async function whyHidden(path: string, disk: Disk): Promise<readonly Hidden[]> {
-  const found = await findFile(path, false, disk);
-  return isHidden(found) ? [found] : [];
 }
 
 function stampOf(real: string, info: Stats): string {

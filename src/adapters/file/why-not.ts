@@ -6,3 +6,5 @@ export function whyNot(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /^E[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
 }
+
+export const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;
