@@ -28,6 +28,15 @@ export interface Sink {
   holds(part: SourcePart): boolean;
 }
 
+/**
+ * Why a sink refused: a fact itself, which no second attempt changes. (`unfit-fact` is the journal's code; a RangeError
+ * is a fact that exceeds the stack or a string.) Any other refusal is one of this moment, and the fact is still to come.
+ */
+export function isUnfit(error: unknown): boolean {
+  if (error instanceof RangeError) return true;
+  return error instanceof Error && 'code' in error && error.code === 'unfit-fact';
+}
+
 /** The objects from the file `path` or from below the folder `path`, or a value of the mesh configuration. */
 export type SourcePart = { readonly path: string } | { readonly mesh: 'MeshConfig' | 'MeshNetworks' };
 

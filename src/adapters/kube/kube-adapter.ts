@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Json } from '../../core/base/json.ts';
 import type { KindName } from '../../core/model/kind.ts';
-import type { Adapter, AdapterLog, Sink, SourceStatus, Unreadable } from '../adapter.ts';
+import { type Adapter, type AdapterLog, isUnfit, type Sink, type SourceStatus, type Unreadable } from '../adapter.ts';
 import { type Chance, sleep } from '../kit/clock.ts';
 import { type Api, HttpApi } from './api.ts';
 import { backoffMs } from './backoff.ts';
@@ -125,7 +125,7 @@ export class KubeAdapter implements Adapter {
 
   /** Passes on what has been listed of a remote cluster although not everything could be, if these kinds were. */
   async showListed(needed: readonly KindName[]): Promise<void> {
-    if (needed.every(kind => this.#watched.get(kind)?.watcher.listed === true)) await this.#show();
+    if (needed.every(kind => this.#watched.get(kind)?.watcher.listed === true)) await this.#showAtLast();
   }
 
   /** Where the objects of a kind are; undefined: it is not served, or not found yet. */
@@ -250,22 +250,57 @@ export class KubeAdapter implements Adapter {
     if ([...this.#watched.values()].some(({ watcher }) => !watcher.listed)) return;
     const synced = this.#synced;
     this.#synced = undefined;
-    void this.#show().then(synced);
+    void this.#showAtLast().then(synced);
   }
 
-  /** Everything that was held back, as one batch; what comes after waits for it. */
+  /** Resolves when what was held back is shown, or the adapter stops. */
+  async #showAtLast(): Promise<void> {
+    const { chance, log } = this.#options;
+    const { signal } = this.#abort;
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        return await this.#show();
+      } catch (error) {
+        if (signal.aborted) return;
+        const ms = backoffMs(failures, chance.random());
+        const why = `${this.source}: what was listed cannot be recorded: ${failureOf(error).message}`;
+        log('warn', `${why}; trying again in ${(ms / 1_000).toFixed(1)} s`);
+        await sleep(chance, ms, signal);
+      }
+    }
+  }
+
+  /**
+   * Everything that was held back, as one batch; what comes after waits for it. If it is refused, it is held back
+   * still, and what came after is listed again.
+   */
   #show(): Promise<void> {
     const held = this.#held;
     const sink = this.#sink;
     if (held === undefined || sink === undefined) return this.#shown;
     this.#held = undefined;
     const { kinds, facts } = held.all();
-    this.#shown = sink.relistKinds(kinds, facts).catch(async () => {
+    const eachKind = async (error: unknown): Promise<void> => {
+      if (!isUnfit(error)) throw error;
       for (const { resource, objects } of held.each()) {
         await new KindSink(sink, resource, this.#options.log).replace(objects);
       }
-    });
+    };
+    this.#shown = sink
+      .relistKinds(kinds, facts)
+      .catch(eachKind)
+      .catch((error: unknown) => {
+        this.#holdAgain(held);
+        throw error;
+      });
     return this.#shown;
+  }
+
+  #holdAgain(held: HeldLists): void {
+    // Kinds may have gone meanwhile.
+    for (const { resource } of held.each()) if (!this.#watched.has(resource.kind)) held.forget(resource.kind);
+    this.#held = held;
+    this.#shown = Promise.resolve();
   }
 
   #isRead(kind: KindName): boolean {

@@ -5,7 +5,7 @@ import { noPush } from '../../../src/core/push-request.ts';
 import { ALLOWED_MS } from '../../../src/identity/sources/access-adapter.ts';
 import { kubeconfigText, remoteSecret } from '../core/clusters/secrets.ts';
 import { nodeOf } from '../world.ts';
-import { bench, east, keysOf, type MemoryWorld, SECOND, service, slice } from './remote-bench.ts';
+import { bench, east, keysOf, MemoryWorld, SECOND, service, slice } from './remote-bench.ts';
 
 describe('a remote cluster', () => {
   it('comes into sight in one batch, once everything is listed', async () => {
@@ -21,6 +21,26 @@ describe('a remote cluster', () => {
       ['Add', 'Add'],
       ['Synced'],
     ]);
+  });
+
+  it('comes into sight later if that is refused at first, with what changed meanwhile', async () => {
+    const world = new MemoryWorld();
+    const { time, server, put, statuses, logged } = bench({}, world);
+    server('one').set(service('web'));
+    server('one').set(slice('web'));
+    const record = world.recordNews.bind(world);
+    const end = time.now() + 3 * SECOND;
+    world.recordNews = async news => {
+      const facts = [...news(world.state)];
+      if (time.now() > end || !facts.some(fact => fact?.source === 'kube/east')) return record(() => facts);
+      server('one').set(slice('late'));
+      for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve));
+      throw new Error('another replica writes what the sources say');
+    };
+    await put(east('one'));
+    await time.pass(60 * SECOND);
+    expect(logged.filter(line => line.includes('another replica writes'))).not.toEqual([]);
+    expect([statuses(), [...world.endpoints].sort()]).toEqual([['east synced'], ['east/late', 'east/web']]);
   });
 
   it('is watched from then on, and its routing is not read', async () => {
