@@ -29,8 +29,8 @@ export interface Sink {
 }
 
 /**
- * Why a sink refused: a fact itself, which no second attempt changes. (`unfit-fact` is the journal's code; a RangeError
- * is a fact that exceeds the stack or a string.) Any other refusal is one of this moment, and the fact is still to come.
+ * True if a sink refused a fact for what it is, so that a second attempt changes nothing: `unfit-fact` of the journal,
+ * or a RangeError of a fact beyond the stack. Any other refusal is one of this moment: the same fact may come again.
  */
 export function isUnfit(error: unknown): boolean {
   if (error instanceof RangeError) return true;

@@ -77,6 +77,8 @@ export class Leadership {
     const asked = clock.now();
     const held = await lease.hold(id);
     if (this.#stopped || this.#isPaused) return undefined;
+    // A term whose time ran out meanwhile is over, although the lease is held again: its sources were refused.
+    this.#look();
     if (held === 'held') this.#heldUntil = asked + LEASE_TTL_MS - MARGIN_MS;
     if (held === 'taken') this.#heldUntil = 0;
     this.#look();
