@@ -52,7 +52,7 @@ export interface AdapterOptions {
   readonly configDir?: string;
   readonly meshConfig?: string;
   readonly networksConfig?: string;
-  /** An empty configDir deletes what the journal has from there. */
+  /** An empty configDir, or folder of kubeconfigs, deletes what the journal has from there. */
   readonly allowEmpty?: boolean;
   readonly kube?: KubeOptions;
   /** Service registries beside Kubernetes. */
@@ -96,7 +96,7 @@ export async function openAdapters(
   const cluster = settings.clusterId;
   const registries = options.registries === undefined ? [] : openRegistries(options.registries, clock, log);
   const planes = openConfigSources(meshConfig, settings, clock, log);
-  const adapters = [...registries, ...planes, ...further, ...openKubeconfigs(settings, clock, log)];
+  const adapters = [...registries, ...planes, ...further, ...openKubeconfigs(options, clock, log)];
   const files = new FileAdapter({
     configDir,
     meshConfig,
@@ -175,11 +175,11 @@ function checkPrefixes(settings: Settings): void {
 }
 
 /** Kubeconfigs of remote clusters in files. */
-function openKubeconfigs(settings: Settings, clock: Clock, log: Log): readonly Adapter[] {
+function openKubeconfigs({ settings, allowEmpty }: AdapterOptions, clock: Clock, log: Log): readonly Adapter[] {
   const folder = featureOf(settings, 'PILOT_MULTICLUSTER_KUBECONFIG_PATH');
   if (folder === '') return [];
   const { clusterId: cluster, systemNamespace } = settings;
-  return [kubeconfigFiles({ folder, cluster, systemNamespace, chance: chanceOf(clock), log })];
+  return [kubeconfigFiles({ folder, cluster, systemNamespace, allowEmpty, chance: chanceOf(clock), log })];
 }
 
 export function chanceOf(clock: Clock): Chance {

@@ -1,6 +1,6 @@
 // Kubeconfig files of remote clusters as Secrets.
 
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ let folder: string;
 let adapter: Adapter;
 let sink: FoldingSink;
 let logged: string[];
+let open: (allowEmpty: boolean) => Adapter;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'periplus-kubeconfigs-'));
@@ -33,7 +34,9 @@ beforeEach(async () => {
     },
   };
   const log = (_: string, message: string): void => void logged.push(message);
-  adapter = kubeconfigFiles({ folder, cluster: 'Kubernetes', systemNamespace: 'istio-system', chance, log });
+  const options = { folder, cluster: 'Kubernetes', systemNamespace: 'istio-system', chance, log };
+  open = allowEmpty => kubeconfigFiles({ ...options, allowEmpty });
+  adapter = open(false);
 });
 
 afterEach(async () => {
@@ -50,6 +53,12 @@ async function until(clusters: readonly string[]): Promise<void> {
   const end = Date.now() + 10 * SECOND;
   while (wanted().join() !== clusters.join() && Date.now() < end) await new Promise(resolve => setTimeout(resolve, 20));
   expect(wanted()).toEqual(clusters);
+}
+
+async function waitFor(holds: () => boolean): Promise<void> {
+  const end = Date.now() + 10 * SECOND;
+  while (!holds() && Date.now() < end) await new Promise(resolve => setTimeout(resolve, 20));
+  expect(holds()).toBe(true);
 }
 
 describe('a folder of kubeconfigs', () => {
@@ -82,6 +91,54 @@ describe('a folder of kubeconfigs', () => {
     await writeFile(join(folder, 'b.yaml'), kubeconfigText('east'));
     await adapter.start(sink);
     expect(wanted()).toEqual(['a-yaml refused', 'east https://east:6443']);
+  });
+
+  it('keeps the cluster of a file that is cut short, also over a restart, until it names one again', async () => {
+    await writeFile(join(folder, 'one.yaml'), kubeconfigText('east'));
+    await adapter.start(sink);
+    await truncate(join(folder, 'one.yaml'), 0);
+    // A file beside it shows that the folder was looked at since.
+    await writeFile(join(folder, 'two.yaml'), kubeconfigText('west'));
+    await until(['east https://east:6443', 'west https://west:6443']);
+    expect(logged.join('\n')).toContain(`${join(folder, 'one.yaml')} names no cluster`);
+    await adapter.stop();
+    await writeFile(join(folder, 'one.yaml'), 'nonsense: [');
+    adapter = open(false);
+    await adapter.start(sink);
+    expect(wanted()).toEqual(['east https://east:6443', 'west https://west:6443']);
+    await writeFile(join(folder, 'one.yaml'), kubeconfigText('north'));
+    await until(['north https://north:6443', 'west https://west:6443']);
+  });
+
+  it('removes nothing if it is empty in place of the one that was read, or at a restart', async () => {
+    await writeFile(join(folder, 'one.yaml'), kubeconfigText('east'));
+    await adapter.start(sink);
+    await rename(folder, `${folder}-away`);
+    await mkdir(folder);
+    const isEmpty = (): boolean => adapter.status().troubles.some(why => why.includes('is empty, as a mount point'));
+    await waitFor(isEmpty);
+    expect(wanted()).toEqual(['east https://east:6443']);
+    await adapter.stop();
+    adapter = open(false);
+    const starting = adapter.start(sink);
+    await waitFor(isEmpty);
+    expect(wanted()).toEqual(['east https://east:6443']);
+    await rm(folder, { recursive: true });
+    await rename(`${folder}-away`, folder);
+    await starting;
+    expect(adapter.status().troubles).toEqual([]);
+    await rm(join(folder, 'one.yaml'));
+    await until([]);
+  });
+
+  it('removes every cluster if it is empty at a restart with --allow-empty-source', async () => {
+    await writeFile(join(folder, 'one.yaml'), kubeconfigText('east'));
+    await adapter.start(sink);
+    await adapter.stop();
+    await rm(join(folder, 'one.yaml'));
+    adapter = open(true);
+    await adapter.start(sink);
+    expect(wanted()).toEqual([]);
   });
 
   it('changes nothing while it cannot be read', async () => {

@@ -8,10 +8,9 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Fact } from '../../core/event.ts';
 import type { AdapterLog } from '../adapter.ts';
 import type { Chance } from '../kit/clock.ts';
-import { PolledFiles } from '../kit/polled-files.ts';
+import { type FilesRead, PolledFiles } from '../kit/polled-files.ts';
 import { FILE_BYTES_MAX } from './parse.ts';
 
 export interface InjectorFilesOptions {
@@ -34,12 +33,13 @@ export const hasInjectorFiles = (folder: string): boolean => existsSync(join(fol
 
 export function injectorFiles({ folder, cluster, namespace, name, chance, log }: InjectorFilesOptions): PolledFiles {
   let isThere: boolean | undefined;
-  const read = async (): Promise<readonly Fact[]> => {
+  const read = async (): Promise<FilesRead> => {
     isThere ??= hasInjectorFiles(folder);
-    if (!isThere) return [];
+    if (!isThere) return { facts: [] };
     const texts = await Promise.all(KEYS.map(key => textOf(join(folder, key))));
     const data = Object.fromEntries(KEYS.map((key, i) => [key, texts[i]!]));
-    return [{ kind: 'Add', object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data } }];
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+    return { facts: [{ kind: 'Add', object }] };
   };
   const subject = 'the configuration of the injector';
   return new PolledFiles({ source: injectorSource(cluster), kind: 'ConfigMap', subject, folder, read, chance, log });

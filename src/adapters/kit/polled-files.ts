@@ -4,13 +4,19 @@
 // Invariant: a look that fails changes nothing. What was known stays, and status and log say since when and why.
 
 import { createHash } from 'node:crypto';
-import type { Fact } from '../../core/event.ts';
+import type { Fact, ObjectRef } from '../../core/event.ts';
 import type { KindName } from '../../core/model/kind.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { type Chance, sleep } from './clock.ts';
 
 /** From one look at the files to the next. */
 export const LOOK_MS = 2_000;
+
+export interface FilesRead {
+  readonly facts: readonly Fact[];
+  /** Objects of files without usable content: their last version is kept. */
+  readonly kept?: readonly ObjectRef[];
+}
 
 export interface PolledFilesOptions {
   readonly source: string;
@@ -20,7 +26,7 @@ export interface PolledFilesOptions {
   readonly subject: string;
   readonly folder: string;
   /** Every object that the files stand for. Rejects if any of them cannot be read: half a list would remove objects. */
-  readonly read: () => Promise<readonly Fact[]>;
+  readonly read: (sink: Sink) => Promise<FilesRead>;
   readonly chance: Chance;
   readonly log: AdapterLog;
 }
@@ -79,10 +85,12 @@ export class PolledFiles implements Adapter {
   async #look(sink: Sink): Promise<boolean> {
     const { kind, subject, read, log, chance } = this.#options;
     try {
-      const facts = await read();
-      const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+      const { facts, kept = [] } = await read(sink);
+      const digest = createHash('sha256')
+        .update(JSON.stringify([facts, kept]))
+        .digest('hex');
       if (digest !== this.#listed) {
-        await sink.relistKinds([kind], facts);
+        await sink.relistKinds([kind], facts, kept);
         this.#listed = digest;
       }
       this.#trouble = undefined;
