@@ -24,7 +24,8 @@ export interface ImportOptions {
 }
 
 /**
- * Creates `path` from the lines of an export. Faults: `bad-import` with the line, `cannot-open` if the file exists.
+ * Creates `path` from the lines of an export. Faults: `bad-import` with the line, `cannot-open` if the file exists, or
+ * the write-ahead log of another one that was there.
  * Sealed values stay sealed: put the key file of the exported journal beside it to read them.
  */
 export async function importJournal(
@@ -35,13 +36,21 @@ export async function importJournal(
   if (existsSync(path)) {
     throw new JournalFault('cannot-open', 'there is a file already; import into a new one', { path });
   }
+  for (const left of [`${path}-wal`, `${path}-shm`]) {
+    // SQLite would play the log of the other journal into this one.
+    if (existsSync(left)) {
+      throw new JournalFault('cannot-open', 'it is left of another journal: move it to where that one is', {
+        path: left,
+      });
+    }
+  }
   const draft = `${path}.importing`;
   removeJournal(draft);
   try {
     const head = await new Importer(draft, options.durability ?? 'full').run(lines);
-    renameSync(draft, path);
-    // Should the place have had another journal before, its record goes.
+    // Should the place have had another journal before, its record goes first: it is not that of the new one.
     rmSync(headRecordPath(path), { force: true });
+    renameSync(draft, path);
     if (existsSync(headRecordPath(draft))) renameSync(headRecordPath(draft), headRecordPath(path));
     return head;
   } finally {

@@ -183,7 +183,9 @@ export class SqliteStore implements Store {
     }
     if (head.seq === this.#head.seq) throw fault;
     const chain = new RowChain(this.#head.hash);
-    group.rows.forEach(([time, source, kind, body], i) => chain.add(group.firstSeq + i, time, source, kind, body));
+    for (const [i, [time, source, kind, body]] of group.rows.entries()) {
+      chain.add(group.firstSeq + i, time, source, kind, body);
+    }
     if (head.hash.equals(chain.hash)) return head;
     const message = `events up to ${head.seq} are stored that this process took for lost; restart it to fold them`;
     throw new JournalFault('damaged', message, { path: this.path, seq: this.#head.seq + 1 });

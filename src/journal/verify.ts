@@ -5,11 +5,12 @@
 // a finding the chain continues from the stored hash, so one changed byte is one finding.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { chainHashOfBytes, columnSums, HASH_BYTES, SUMMED_COLUMNS } from './chain.ts';
 import { errorText } from './fault.ts';
 import type { Finding, Verdict } from './journal.ts';
 import { checkSnapshot } from './snapshots.ts';
-import type { RawRow, Store, StoredHead } from './store.ts';
+import type { RawRow, Store, StoredBase, StoredHead } from './store.ts';
 
 export const VERIFY_FINDINGS_MAX = 100;
 
@@ -60,31 +61,45 @@ async function verifyEvents(
   onProgress?: (done: number, of: number) => void,
 ): Promise<number> {
   const head = store.recordedHead();
+  const start = store.base;
   const cursor: Cursor = {
     findings,
     headSeq: head.seq,
-    previous: store.base.hash,
+    previous: start.hash,
     recomputed: undefined,
     suspect: undefined,
-    expectedSeq: store.base.seq + 1,
+    expectedSeq: start.seq + 1,
     time: 0,
     events: 0,
     beyondHead: false,
   };
   // Rows up to the base are what an interrupted compaction has not deleted yet.
-  let after = store.base.seq === 0 ? Number.MIN_SAFE_INTEGER : store.base.seq;
+  let after = start.seq === 0 ? Number.MIN_SAFE_INTEGER : start.seq;
+  let base = start;
   for (;;) {
     // Another process may append meanwhile: events above the head at the start are not checked.
     const now = store.head().seq;
     const page = store.rawPage(after).filter(row => row.seq <= head.seq || row.seq > now);
+    // Read after the page: events that a compaction deleted before are behind it.
+    base = store.base;
+    if (base.seq >= cursor.expectedSeq) goOnBehind(cursor, base);
     if (page.length === 0 || findings.length >= VERIFY_FINDINGS_MAX) break;
-    for (const row of page) verifyRow(cursor, row);
+    for (const row of page) if (base.seq === start.seq || row.seq > base.seq) verifyRow(cursor, row);
     after = page.at(-1)!.seq;
-    onProgress?.(cursor.events, head.seq - store.base.seq);
+    onProgress?.(cursor.events, head.seq - start.seq);
     await nextTurn();
   }
-  verifyEnd(cursor, head);
+  // Another process may have forgotten what was the last event at the start.
+  if (base.seq === start.seq || base.seq < head.seq) verifyEnd(cursor, head);
   return cursor.events;
+}
+
+/** Another process forgot the events up to the new base: they are not missing. */
+function goOnBehind(cursor: Cursor, base: StoredBase): void {
+  cursor.previous = base.hash;
+  cursor.recomputed = undefined;
+  cursor.suspect = undefined;
+  cursor.expectedSeq = base.seq + 1;
 }
 
 function verifyRow(cursor: Cursor, row: RawRow): void {
@@ -198,6 +213,12 @@ function metaFinding(seq: number, name: string, why: string): Finding {
 
 async function verifySnapshots(store: Store, findings: Finding[]): Promise<number> {
   const rows = store.snapshots();
-  for (const row of rows) findings.push(...(await checkSnapshot(store, row)));
-  return rows.length;
+  let checked = rows.length;
+  for (const row of rows) {
+    const found = await checkSnapshot(store, row);
+    // Another process may have dropped it while it was read.
+    if (found.length === 0 || store.snapshots().some(one => isDeepStrictEqual(one, row))) findings.push(...found);
+    else checked -= 1;
+  }
+  return checked;
 }

@@ -219,6 +219,15 @@ describe('an import', () => {
     expect(readdirSync(dirname(copy)).sort()).toEqual(['j.db', 'j.db.head']);
   });
 
+  test.each(['-wal', '-shm'])('refuses a place where the %s of another journal is left', async suffix => {
+    const copy = path();
+    writeFileSync(copy + suffix, 'of another journal');
+    const importing = importJournal(copy, exportOf({}));
+    await expect(importing).rejects.toMatchObject({ code: 'cannot-open', path: copy + suffix });
+    await expect(importing).rejects.toThrow('left of another journal: move it to where that one is');
+    expect(readdirSync(dirname(copy))).toEqual([`j.db${suffix}`]);
+  });
+
   test('of an empty journal removes the record of another one', async () => {
     const copy = path();
     writeFileSync(`${copy}.head`, `periplus-head-v1 ${'7'.padStart(16)} ${'0'.repeat(64)}\n`);

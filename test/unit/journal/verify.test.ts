@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chainHash, columnSums } from '../../../src/journal/chain.ts';
 import type { Verdict } from '../../../src/journal/journal.ts';
+import { JournalOnStore } from '../../../src/journal/journal-on-store.ts';
+import { MemoryStore } from '../../../src/journal/memory-store.ts';
 import { openJournal } from '../../../src/journal/open.ts';
+import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
 import { type Db, Sqlite } from '../../../src/journal/sqlite-driver.ts';
+import type { RawSegment } from '../../../src/journal/store.ts';
+import { Vault } from '../../../src/journal/vault.ts';
 import { VERIFY_FINDINGS_MAX } from '../../../src/journal/verify.ts';
 import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
@@ -103,6 +108,66 @@ test('verify reports its progress', async () => {
     [2_000, EVENTS],
     [EVENTS, EVENTS],
   ]);
+});
+
+test.each([
+  ['all events before the new start', 1_800, 1_800],
+  ['some of them so far', 1_800, 1_500],
+  ['events of which all were checked', 700, 700],
+  ['every event', EVENTS, EVENTS],
+])('verify beside a compaction that has deleted %s reports no damage', async (_what, base, deleted) => {
+  const path = join(temporaryDirectory(), 'j.db');
+  const writer = await openJournal(path, { durability: 'off', clock: tickingClock() });
+  await writer.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
+  await writer.close();
+  const reader = await openHere(path, { readonly: true });
+  const db = new Sqlite(path);
+  let isCompacted = false;
+  const verdict = await reader.verify(() => {
+    if (isCompacted) return;
+    isCompacted = true;
+    setMeta('base_hash', db.prepare('SELECT hash FROM event WHERE seq = ?').pluck().get(base) as Buffer)(db);
+    setMeta('base_seq', base)(db);
+    db.prepare('DELETE FROM event WHERE seq <= ?').run(deleted);
+  });
+  db.close();
+  expect(isCompacted).toBe(true);
+  expect(verdict.findings).toEqual([]);
+  expect(verdict.events).toBe(1_000 + Math.min(EVENTS - 1_000, EVENTS - base));
+});
+
+test('verify finds damage behind the new start of a journal that is compacted meanwhile', async () => {
+  const path = join(temporaryDirectory(), 'j.db');
+  const writer = await openJournal(path, { durability: 'off', clock: tickingClock() });
+  await writer.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
+  await writer.close();
+  const reader = await openHere(path, { readonly: true });
+  const db = new Sqlite(path);
+  let isCompacted = false;
+  const verdict = await reader.verify(() => {
+    if (isCompacted) return;
+    isCompacted = true;
+    setMeta('base_hash', db.prepare('SELECT hash FROM event WHERE seq = 1800').pluck().get() as Buffer)(db);
+    setMeta('base_seq', 1_800)(db);
+    db.exec('DELETE FROM event WHERE seq <= 1801');
+  });
+  db.close();
+  expect(verdict.findings).toMatchObject([{ kind: 'hole', seq: 1_801 }]);
+});
+
+test('verify says nothing of a snapshot that is dropped while it is read', async () => {
+  class Dropping extends MemoryStore {
+    override segment(seq: number, number: number): RawSegment | undefined {
+      if (number === 2) void this.dropSnapshot(seq);
+      return super.segment(seq, number);
+    }
+  }
+  const vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false });
+  const journal = new JournalOnStore(new Dropping(), vault, tickingClock());
+  await journal.append([added('a')]);
+  const facts = Array.from({ length: 2 * SEGMENT_FACTS_MAX }, (_, n) => ({ source: 'x', fact: { n } }));
+  await journal.snapshots.write({ seq: 1, format: 1, facts });
+  expect(await journal.verify()).toMatchObject({ ok: true, events: 1, snapshots: 0, findings: [] });
 });
 
 async function verdictAfter(damage: (db: Db) => void): Promise<Verdict> {
