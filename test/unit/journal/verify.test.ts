@@ -112,8 +112,8 @@ test('verify reports its progress', async () => {
 
 test.each([
   ['all events before the new start', 1_800, 1_800],
-  ['some of them so far', 1_800, 1_500],
-  ['events of which all were checked', 700, 700],
+  ['some of them', 1_800, 1_500],
+  ['only events that were checked', 700, 700],
   ['every event', EVENTS, EVENTS],
 ])('verify beside a compaction that has deleted %s reports no damage', async (_what, base, deleted) => {
   const path = join(temporaryDirectory(), 'j.db');
@@ -155,7 +155,7 @@ test('verify finds damage behind the new start of a journal that is compacted me
   expect(verdict.findings).toMatchObject([{ kind: 'hole', seq: 1_801 }]);
 });
 
-test('verify says nothing of a snapshot that is dropped while it is read', async () => {
+test('verify skips a snapshot that is dropped while it is read', async () => {
   class Dropping extends MemoryStore {
     override segment(seq: number, number: number): RawSegment | undefined {
       if (number === 2) void this.dropSnapshot(seq);
