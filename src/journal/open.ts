@@ -40,6 +40,7 @@ export async function openJournal(path: string, options: OpenOptions = {}): Prom
     const vault = new Vault({
       keyFile: options.keyFile ?? keyFileOf(path),
       recorded: store.keyCheck(),
+      ...(readonly ? { recordedLater: () => store.keyCheck() } : {}),
       readonly,
       privatePaths: options.privatePaths,
     });

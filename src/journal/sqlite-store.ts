@@ -116,7 +116,9 @@ export class SqliteStore implements Store {
     };
   }
 
+  /** Of a readonly store: also what another process has recorded since. */
   keyCheck(): string | undefined {
+    if (this.readonly) this.#keyCheck ??= this.#readKeyCheck();
     return this.#keyCheck;
   }
 
@@ -132,7 +134,7 @@ export class SqliteStore implements Store {
   }
 
   #readKeyCheck(): string | undefined {
-    const value = this.#statements.meta.get('key_check');
+    const value = this.#guarded(undefined, () => this.#statements.meta.get('key_check'));
     return typeof value === 'string' ? value : undefined;
   }
 

@@ -23,7 +23,8 @@ export class Vault {
   readonly #keyFile: string | undefined;
   readonly #privatePaths: PrivatePaths | undefined;
   readonly #mayCreate: boolean;
-  readonly #recorded: string | undefined;
+  #recorded: string | undefined;
+  readonly #recordedLater: (() => string | undefined) | undefined;
   #sealer: Sealer | undefined;
 
   /**
@@ -35,15 +36,20 @@ export class Vault {
     readonly recorded: string | undefined;
     readonly readonly: boolean;
     readonly privatePaths?: PrivatePaths;
+    /** For a reader: the key check that the writer may have recorded since. */
+    readonly recordedLater?: () => string | undefined;
   }) {
     this.#keyFile = options.keyFile;
     this.#recorded = options.recorded;
+    this.#recordedLater = options.recordedLater;
     this.#privatePaths = options.privatePaths;
     this.#mayCreate = !options.readonly && options.recorded === undefined;
-    if (options.recorded !== undefined && options.keyFile !== undefined) this.#load(options.keyFile, options.readonly);
+    if (options.recorded !== undefined && options.keyFile !== undefined) {
+      this.#load(options.keyFile, options.recorded, options.readonly);
+    }
   }
 
-  #load(keyFile: string, readonly: boolean): void {
+  #load(keyFile: string, recorded: string, readonly: boolean): void {
     const key = readKeyFile(keyFile);
     if (key === undefined) {
       if (readonly) return;
@@ -54,10 +60,20 @@ export class Vault {
       );
     }
     const sealer = sealerOf(key);
-    if (sealer.check !== this.#recorded) {
+    if (sealer.check !== recorded) {
       throw new JournalFault('wrong-key', 'this is not the key that the journal was sealed with', { path: keyFile });
     }
     this.#sealer = sealer;
+  }
+
+  /** To open sealed values with; undefined: the key is not there. Faults, for a reader only: `wrong-key`. */
+  #opener(): Sealer | undefined {
+    if (this.#sealer !== undefined || this.#recorded !== undefined || this.#keyFile === undefined) return this.#sealer;
+    // The journal had no sealed value when this reader opened it.
+    const recorded = this.#recordedLater?.();
+    if (recorded !== undefined) this.#load(this.#keyFile, recorded, true);
+    this.#recorded = recorded;
+    return this.#sealer;
   }
 
   /** The check of the key in use, to be recorded with the first sealed value. */
@@ -99,7 +115,7 @@ export class Vault {
   }
 
   openFact(stored: JsonObject, seq: number): JsonObject {
-    const sealer = this.#sealer;
+    const sealer = this.#opener();
     if (sealer === undefined) return stored;
     return mapPrivate(stored, [], (value, place) => {
       const opened = typeof value === 'string' ? unsealIfSealed(sealer, value, place) : value;
@@ -113,12 +129,11 @@ export class Vault {
    * plain text.
    */
   redact(fact: JsonObject): JsonObject {
-    const sealer = this.#sealer;
     return mapPrivate(fact, [], (value, place) => {
       // Not sealed: the journal was imported. The placeholder must not depend on the value, so it is derived from the
       // place.
       if (typeof value !== 'string' || !value.startsWith(SEALED_PREFIX)) return placeholderOf(value, digest(place));
-      return placeholderOf(sealer?.unseal(value, place), digest(value));
+      return placeholderOf(this.#opener()?.unseal(value, place), digest(value));
     });
   }
 }

@@ -17,6 +17,7 @@ import { noPush } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
 import type { Carried, Journal } from '../journal/journal.ts';
+import { rejectedIn } from '../offline/load-state.ts';
 import type { Clock } from './clock.ts';
 import { type FoldedBatch, foldBatch, type WorldListener } from './fold-batch.ts';
 import { collectFacts, type News } from './news.ts';
@@ -259,9 +260,12 @@ export class World {
   /** One by one, to find the event that cannot be folded. */
   async #foldFromJournal(): Promise<void> {
     this.#restoring = undefined;
+    const { journal } = this.#options;
     const failures: Unrecorded[] = [];
-    for await (const events of this.#options.journal.read({ from: this.#state.seq + 1 })) {
-      const folded = await this.#foldFrom(this.#state, events, noneRejected);
+    const from = this.#state.seq + 1;
+    const rejected = await rejectedIn(journal, from);
+    for await (const events of journal.read({ from })) {
+      const folded = await this.#foldFrom(this.#state, events, rejected);
       this.#state = folded.state;
       failures.push(...folded.failures);
     }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { createKeyFile, KEY_BYTES, randomKey, readKeyFile, sealerOf } from '../../../src/journal/seal.ts';
 import { Vault } from '../../../src/journal/vault.ts';
-import { temporaryDirectory } from './helpers.ts';
+import { added, all, openHere, secret, temporaryDirectory } from './helpers.ts';
 
 const path = () => join(temporaryDirectory(), 'j.key');
 const MAGIC = 'periplus-journal-key-v1';
@@ -161,5 +161,34 @@ describe('a vault', () => {
     expect(vault.openFact(sealed, 1)).toEqual(mesh);
     expect(vault.marked({ kind: 'Pod' })).toEqual([]);
     expect(new Vault(options).marked(mesh)).toEqual([]);
+  });
+});
+
+describe('a reader of a journal', () => {
+  it('opened before the first sealed value opens the later ones', async () => {
+    const file = join(temporaryDirectory(), 'j.db');
+    const writer = await openHere(file);
+    await writer.append([added('a')]);
+    const reader = await openHere(file, { readonly: true });
+    expect(await all(reader.read({ from: 1 }))).toHaveLength(1);
+    expect(reader.keyCheck()).toBeUndefined();
+    await writer.append([secret('s', { k: VALUE })]);
+    expect(await all(reader.read({ from: 2 }))).toMatchObject([{ object: { data: { k: VALUE } } }]);
+    expect(reader.keyCheck()).toBe(writer.keyCheck());
+    const redacted = { from: 2, secrets: 'redacted' } as const;
+    expect(await all(reader.records(redacted))).toEqual(await all(writer.records(redacted)));
+  });
+
+  it('opened before the first sealed value refuses another key, and without one shows sealed text', async () => {
+    const file = join(temporaryDirectory(), 'j.db');
+    const writer = await openHere(file);
+    await writer.append([added('a')]);
+    const others = await openHere(file, { readonly: true, keyFile: path() });
+    const other = path();
+    createKeyFile(other);
+    const wrong = await openHere(file, { readonly: true, keyFile: other });
+    await writer.append([secret('s', { k: VALUE })]);
+    expect(JSON.stringify(await all(others.read({ from: 2 })))).toContain('"sealed:v1:');
+    await expect(all(wrong.read({ from: 2 }))).rejects.toMatchObject({ code: 'wrong-key', path: other });
   });
 });

@@ -120,6 +120,16 @@ describe('recording', () => {
     expect(one.journal.head().seq).toBe(1);
   });
 
+  test('going on from an earlier state leaves out the events that the journal says could not be folded', async () => {
+    const one = bench();
+    const rejected: Unrecorded = { source: 'runtime', kind: 'Rejected', rejected: 2, reason: 'x' };
+    await one.world.record([service('a', '10.96.0.1'), service('b', '10.96.0.2'), rejected]);
+    const state = await one.world.goOnFrom(emptyState);
+    expect([...state.objects.Service.keys()]).toEqual(['Kubernetes/default/a']);
+    expect(one.journal.head().seq).toBe(3);
+    await expectReplayed(one);
+  });
+
   test('a failing news function or an unfit fact rejects only its own call', async () => {
     const one = bench();
     let deep: unknown = {};
