@@ -79,7 +79,12 @@ export interface Customs {
  * nor absent.
  */
 export function customs(definitions: Iterable<CustomResource>): Customs {
-  const byName = new Map([...definitions].map(one => [`${one.group} ${one.kind}`, one]));
+  const byName = new Map<string, CustomResource>();
+  for (const one of definitions) {
+    const name = `${one.group} ${one.kind}`;
+    // Of two that claim a kind, the API server serves the established one.
+    if (byName.get(name)?.established !== true || one.established) byName.set(name, one);
+  }
   const resources: Resource[] = [];
   const absent: KindName[] = [];
   const unserved: { readonly kind: KindName; readonly why: string }[] = [];
