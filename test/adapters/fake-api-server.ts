@@ -295,7 +295,7 @@ export class FakeApiServer implements Api, WriteApi {
 
   #definition(name: string): JsonObject {
     const found = this.#objects.get(`apiextensions.k8s.io/customresourcedefinitions//${name}`);
-    if (found === undefined) throw new KubeFault({ status: 404, message: `${name} not found` });
+    if (found === undefined) throw new KubeFault({ status: 404, message: `${name} not found`, reason: 'NotFound' });
     return found.object;
   }
 

@@ -1,8 +1,10 @@
-// What a sink refuses: a refusal of the moment brings the object later, and an object that cannot be recorded holds up no
-// other.
+// Refusals: one of the moment brings the object later, an object that cannot be recorded holds up no other, and a page
+// that no API server wrote removes nothing.
 
 import { expect, it } from 'vitest';
+import { DEFINITIONS_PATH } from '../../src/adapters/kube/custom-resources.ts';
 import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
+import { customKinds } from '../../src/adapters/kube/resource.ts';
 import type { RawObject } from '../../src/core/event.ts';
 import { JournalFault } from '../../src/journal/fault.ts';
 import { NotLeading } from '../../src/replicas/proposals.ts';
@@ -45,5 +47,26 @@ it.each([
   expect([names.sort(), refused]).toEqual([expected, times]);
   const asked = server.requests.filter(request => /^\/api\/v1\/services .*"limit"/.test(request));
   expect(asked).toHaveLength(lists);
+  await adapter.stop();
+});
+
+it('the Kubernetes adapter keeps a kind whose definition is answered with a page that is not found', async () => {
+  const time = new VirtualTime();
+  const server = new FakeApiServer(time);
+  const spec = { hosts: ['a'], http: [{ route: [{ destination: { host: 'a' } }] }] };
+  const metadata = { name: 'r', namespace: 'default' };
+  server.set({ apiVersion: 'networking.istio.io/v1', kind: 'VirtualService', metadata, spec });
+  const sink = new FoldingSink('kube/east');
+  const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: () => undefined });
+  adapter.start(sink).catch(() => undefined);
+  await time.until(() => adapter.status().synced, MINUTE);
+  const path = `${DEFINITIONS_PATH}/virtualservices.networking.istio.io`;
+  const asked = (): number => server.requests.filter(request => request.startsWith(`${path} `)).length;
+  const before = asked();
+  server.refused.set(path, 404);
+  server.define(customKinds.find(({ kind }) => kind === 'VirtualService')!);
+  expect(await time.until(() => asked() > before, MINUTE)).toBe(true);
+  await time.pass(MINUTE);
+  expect(sink.state.objects.VirtualService.size).toBe(1);
   await adapter.stop();
 });

@@ -90,7 +90,8 @@ export class Definitions {
         return;
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.status === NOT_FOUND) {
+        // A page of a proxy in between says nothing of the definition.
+        if (failure.status === NOT_FOUND && failure.reason === 'NotFound') {
           this.#known.delete(name);
           return;
         }
