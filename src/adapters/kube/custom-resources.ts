@@ -82,7 +82,7 @@ export function customs(definitions: Iterable<CustomResource>): Customs {
   const byName = new Map<string, CustomResource>();
   for (const one of definitions) {
     const name = `${one.group} ${one.kind}`;
-    // Of two that claim a kind, the API server serves the established one.
+    // The API server serves the established definition of a kind.
     if (byName.get(name)?.established !== true || one.established) byName.set(name, one);
   }
   const resources: Resource[] = [];

@@ -90,7 +90,7 @@ export class Definitions {
         return;
       } catch (error) {
         const failure = failureOf(error);
-        // A page of a proxy in between says nothing of the definition.
+        // A proxy may answer 404 by itself, without a Status.
         if (failure.status === NOT_FOUND && failure.reason === 'NotFound') {
           this.#known.delete(name);
           return;
