@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Admission } from '../admin/http.ts';
 import type { Peer } from '../core/model/caller.ts';
 import { parseSpiffe } from '../core/model/identity.ts';
+import { FORWARDED_HEADER, isTrusted } from './authenticate/forwarded.ts';
 
 export interface DebugViewerOptions {
   /** ENABLE_DEBUG_ENDPOINT_AUTH: off, every proven caller sees everything. */
@@ -32,6 +33,8 @@ export function httpPeer({ socket, headers }: IncomingMessage): Peer {
     address: socket.remoteAddress ?? '',
     secure: false,
     header: name => {
+      // On this machine the header proves nothing: a page in a browser can send it, too.
+      if (name.toLowerCase() === FORWARDED_HEADER && isTrusted(socket.remoteAddress ?? '', [])) return [];
       const value = headers[name.toLowerCase()];
       const values = value === undefined ? [] : typeof value === 'string' ? [value] : value;
       // istioctl has a scheme of its own, lest a proxy in between takes the token for itself.

@@ -4,6 +4,11 @@
 
 import type { State } from '../core/state.ts';
 
+/** The mesh's own trust domain and its aliases. */
+export function meshTrustDomains(state: State | undefined): readonly string[] {
+  return [meshTrustDomain(state), ...(state?.mesh.effective.trustDomainAliases ?? [])];
+}
+
 /** `cluster.local` if nothing else is configured, or no state is known yet. */
 export function meshTrustDomain(state: State | undefined): string {
   const domain = state?.mesh.effective.trustDomain;

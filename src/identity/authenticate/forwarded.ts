@@ -7,7 +7,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Authenticator } from './authenticator.ts';
 
-const HEADER = 'x-forwarded-client-cert';
+export const FORWARDED_HEADER = 'x-forwarded-client-cert';
 const HEADER_CHARS_MAX = 16_384;
 const KEYS: readonly string[] = ['By', 'Hash', 'Cert', 'Chain', 'Subject', 'URI', 'DNS'];
 const SUBJECT_PARTS: readonly string[] = [
@@ -29,11 +29,11 @@ export function forwarded(cidrs: readonly string[]): Authenticator {
   return {
     name: 'forwarded certificate',
     authenticate: async ({ address, header }) => {
-      const [value] = header(HEADER);
-      if (value === undefined || value === '') return { kind: 'none', reason: `no ${HEADER}` };
+      const [value] = header(FORWARDED_HEADER);
+      if (value === undefined || value === '') return { kind: 'none', reason: `no ${FORWARDED_HEADER}` };
       if (!isTrusted(address, cidrs)) return { kind: 'refused', reason: `${address} is no trusted proxy` };
       const identities = forwardedIdentities(value);
-      if (identities === undefined) return { kind: 'refused', reason: `${HEADER} cannot be read` };
+      if (identities === undefined) return { kind: 'refused', reason: `${FORWARDED_HEADER} cannot be read` };
       return { kind: 'proven', caller: { identities, proof: { how: 'forwarded', peer: address } } };
     },
   };

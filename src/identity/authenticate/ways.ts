@@ -32,7 +32,7 @@ export interface WaysOptions {
   readonly callOf: (cluster: string) => ClusterCall | undefined;
 }
 
-/** The name under which the keys of JWT_RULE are kept. */
+/** The name under which the keys of JWT_RULE are kept: none that a cluster has. */
 export const OIDC_ISSUER = 'oidc';
 
 /** In the order in which they are tried. Throws if JWT_RULE cannot be read. */
@@ -48,7 +48,10 @@ export function waysOf({ settings, tokensByKeys, state, now, call, callOf }: Way
     ways.push(oidc({ rule, keys: () => keysOf(OIDC_ISSUER), trustDomain, now }));
   }
   if (tokensByKeys) {
-    ways.push(tokenKeys({ clusters, keysOf, audiences, accounts: accountsOf(state), trustDomain, now }));
+    // Keys are stored under names in lower case, and those of JWT_RULE beside them: another spelling of our own
+    // cluster's name must not find its keys, because then no pod would be looked up.
+    const ownKeys = (cluster: string): KeySet | undefined => (cluster === own ? keysOf(own) : undefined);
+    ways.push(tokenKeys({ clusters, keysOf: ownKeys, audiences, accounts: accountsOf(state), trustDomain, now }));
   } else if (call !== undefined) {
     const callTo = (cluster: string): ClusterCall | undefined => (cluster === own ? call : callOf(cluster));
     ways.push(tokenReview({ clusters, callOf: callTo, audiences, trustDomain }));

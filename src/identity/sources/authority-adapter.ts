@@ -9,14 +9,14 @@ import { createHash, randomInt } from 'node:crypto';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapters/adapter.ts';
 import type { Fact, Unrecorded } from '../../core/event.ts';
 import { IDENTITY_API, identityObject } from '../../core/kinds/periplus/identity.ts';
-import { verifiedIdentity } from '../../core/model/identity.ts';
+import { isOfMesh, verifiedIdentity } from '../../core/model/identity.ts';
 import { AUTHORITY_NAME, type REGISTRATION_NAME, SERVING_NAME } from '../../core/select/proxy/proxy-capabilities.ts';
 import { WORKLOAD_SECRET } from '../../core/select/secret/credentials.ts';
 import type { State } from '../../core/state.ts';
 import type { Authority } from '../authority.ts';
 import type { SigningBundle } from '../bundle.ts';
 import { IDENTITY_SOURCE } from '../csr-service.ts';
-import { meshTrustDomain } from '../trust-domain.ts';
+import { meshTrustDomain, meshTrustDomains } from '../trust-domain.ts';
 import { generateKeys, privateKeyPem, publicKeyDer } from '../x509/keys.ts';
 import { spiffeId } from '../x509/names.ts';
 import { WorkloadKeys } from './workload-keys.ts';
@@ -134,10 +134,12 @@ export class AuthorityAdapter implements Adapter {
     if (proxies === undefined || proxies === this.#proxies) return;
     this.#proxies = proxies;
     const wanted = new Set<string>();
+    const domains = meshTrustDomains(this.#state);
     for (const proxy of proxies.values()) {
       if (proxy.subscriptions[SECRETS]?.names.includes(WORKLOAD_SECRET) !== true) continue;
       const identity = verifiedIdentity(proxy);
-      if (identity !== undefined) wanted.add(`${identity.namespace}/${identity.serviceAccount}`);
+      if (identity === undefined || !isOfMesh(identity, domains)) continue;
+      wanted.add(`${identity.namespace}/${identity.serviceAccount}`);
     }
     this.#wanted = wanted;
     this.#follow();

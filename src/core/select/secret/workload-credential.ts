@@ -2,6 +2,7 @@
 // private key is no part of state; the resource names the certificate by its fingerprint, and the key is joined when
 // the bytes leave (src/xds/serve/private-keys.ts).
 
+import { isOfMesh } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { certificatesOverAds } from '../proxy/proxy-capabilities.ts';
@@ -13,10 +14,11 @@ export interface WorkloadCredential {
   readonly fingerprint: string;
 }
 
-/** Undefined: the proxy has an agent, proves nothing, or there is no certificate for it yet. */
+/** Undefined: the proxy has an agent, proves no identity of the mesh, or there is no certificate for it yet. */
 export function workloadCredential(reader: ProxyReader): WorkloadCredential | undefined {
   const identity = reader.identity();
   if (identity === undefined || !certificatesOverAds(reader)) return undefined;
+  if (!isOfMesh(identity, [reader.mesh('trustDomain'), ...reader.mesh('trustDomainAliases')])) return undefined;
   const key = kubernetesKey(reader.setting('clusterId'), identity.namespace, identity.serviceAccount);
   const found = reader.object('WorkloadCertificate', key);
   return found === undefined || found.spec.fingerprint === '' ? undefined : found.spec;

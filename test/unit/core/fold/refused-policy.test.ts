@@ -23,6 +23,31 @@ const bad = { from: [{ source: { ipBlocks: ['x'] } }] };
 const good = { from: [{ source: { namespaces: ['a'] } }] };
 const selector = { matchLabels: { app: 'a' } };
 
+describe('if the first version of a PeerAuthentication is refused', () => {
+  const ports = { '8080': { mode: 'DISABLE' } };
+  const strict = { mtls: { mode: 'STRICT' } };
+
+  it.each<[string, Json, JsonObject | undefined]>([
+    ['modes of ports without a selector', { ...strict, portLevelMtls: ports }, strict],
+    ['the same and plaintext', { mtls: { mode: 'DISABLE' }, portLevelMtls: ports }, { mtls: { mode: 'DISABLE' } }],
+    ['a mode that does not exist', { selector, mtls: { mode: 'STRCT' } }, { selector, ...strict }],
+    [
+      'a port that is none',
+      { selector, ...strict, portLevelMtls: { x: { mode: 'DISABLE' } } },
+      { selector, ...strict },
+    ],
+    ['an undecided selection of a strict mode', { selector: { matchLabels: 1 }, ...strict }, strict],
+    ['an undecided selection of another', { selector: { matchLabels: 1 }, mtls: { mode: 'DISABLE' } }, undefined],
+    ['a wildcard in the selector', { selector: { matchLabels: { app: '*' } }, ...strict }, strict],
+    ['no object', 'x', strict],
+  ])('its mode acts, and nothing of it opens: %s', (_, spec, acts) => {
+    const object = { ...policy(spec), kind: 'PeerAuthentication' };
+    const { state } = add(emptyState, object);
+    expect(state.records.get('PeerAuthentication|foo/p|file/Kubernetes')?.accepted).toBeUndefined();
+    expect((state.objects.PeerAuthentication.get('foo/p') as Obj | undefined)?.spec).toEqual(acts);
+  });
+});
+
 describe('if the first version of a policy is refused', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
     ['ALLOW', { selector, rules: [bad, good] }, { selector, action: 'ALLOW', rules: [] }],

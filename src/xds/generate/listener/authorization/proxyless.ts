@@ -33,17 +33,30 @@ function rbac(name: string, action: number | undefined, policies: Readonly<Recor
   return { name, typedConfig: any('envoy.extensions.filters.http.rbac.v3.RBAC', { rules }) };
 }
 
-/** By namespace, name and index of the rule. Undefined: there is nothing to enforce. */
+/**
+ * By namespace, name and index of the rule. Two policies can come to the same name (`a`/`b-c` and `a-b`/`c`): the later
+ * one takes another, where istiod's takes the place of the first. Undefined: there is nothing to enforce.
+ */
 function policiesOf(policies: readonly AppliedPolicy[], allows: boolean): Readonly<Record<string, Policy>> | undefined {
   const made: Record<string, Policy> = {};
   for (const { namespace, name, spec } of policies) {
     const rules = spec.rules ?? [];
     const context: RuleContext = { tcp: false, peer: 'tls', trustDomains: [], namespace, grpc: true };
-    if (rules.length === 0 && allows) made[`${namespace}-${name}-0`] = neverPolicy;
+    const add = (i: number, policy: Policy): void => {
+      made[freeName(made, `${namespace}-${name}-${i}`)] = policy;
+    };
+    if (rules.length === 0 && allows) add(0, neverPolicy);
     rules.forEach((rule, i) => {
       const own = rulePolicy(rule, context, allows) ?? (allows ? neverPolicy : undefined);
-      if (own !== undefined) made[`${namespace}-${name}-${i}`] = own;
+      if (own !== undefined) add(i, own);
     });
   }
   return Object.keys(made).length === 0 ? undefined : made;
+}
+
+function freeName(taken: Readonly<Record<string, Policy>>, wanted: string): string {
+  let name = wanted;
+  // No name of an object has this sign.
+  while (Object.hasOwn(taken, name)) name += "'";
+  return name;
 }

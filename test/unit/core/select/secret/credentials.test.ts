@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { base64OfText, bytesOfBase64, utf8 } from '../../../../../src/core/base/base64.ts';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import { verifiedIdentity } from '../../../../../src/core/model/identity.ts';
+import { isOfMesh, verifiedIdentity } from '../../../../../src/core/model/identity.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { withoutPrivateKeys } from '../../../../../src/history/private-fields.ts';
@@ -178,5 +178,20 @@ describe('the code around secrets', () => {
       'spiffe://td/ns/edge/sa/gw',
     ]);
     expect(verifiedIdentity(proxy)).toEqual({ namespace: 'edge', serviceAccount: 'gw' });
+  });
+
+  it('counts an identity that a gateway forwarded as one of the mesh in its trust domains alone', () => {
+    const forwarded = (domain: string) => ({
+      ...router({}, [`spiffe://${domain}/ns/edge/sa/gw`]),
+      proof: { how: 'forwarded', peer: '10.0.0.9' } as const,
+    });
+    const ofMesh = (proxy: ReturnType<typeof forwarded>) =>
+      isOfMesh(verifiedIdentity(proxy)!, ['cluster.local', 'old']);
+    expect([forwarded('cluster.local'), forwarded('old'), forwarded('partner.example')].map(ofMesh)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(isOfMesh(verifiedIdentity(router())!, ['cluster.local'])).toBe(true);
   });
 });

@@ -224,7 +224,12 @@ describe('an authorization rule', () => {
       false,
       undefined,
     ],
-    ['a bad port is left out of a DENY rule', toOperation({ ports: ['80', 'x'] }), false, rules(port)],
+    [
+      'a DENY rule with a bad port beside a good one refuses every port',
+      toOperation({ ports: ['80', 'x'] }),
+      false,
+      [{ andRules: { rules: [{ any: true }] } }],
+    ],
   ])('on a TCP chain: %s', (_, rule, allows, expected) => {
     expect(rulePolicy(rule, tcp, allows)?.permissions).toEqual(expected);
   });

@@ -280,6 +280,23 @@ describe('the listener of a gRPC server', () => {
     });
   });
 
+  it('refuses more with a path template beside another path', () => {
+    const rules = [{ to: [{ operation: { paths: ['/a', '/b/{*}'] } }] }];
+    const of = scene([pod(), policy('deny', { action: 'DENY', rules })]);
+    expect(rulesOf(of, DENY)?.policies['prod-deny-0']?.permissions).toEqual([{ andRules: { rules: [{ any: true }] } }]);
+  });
+
+  it('keeps the policies of two namespaces that come to one name', () => {
+    const named = (namespace: string, name: string): JsonObject => {
+      const one = policy(name, { action: 'DENY', rules: [{ to: [{ operation: { paths: ['/a'] } }] }] });
+      return { ...one, metadata: { namespace, name } };
+    };
+    const of = scene([pod(), named('prod', 'x-y'), named('prod-x', 'y')], grpcNode(), {
+      mesh: { rootNamespace: 'prod-x' },
+    });
+    expect(Object.keys(rulesOf(of, DENY)?.policies ?? {})).toEqual(['prod-x-y-0', "prod-x-y-0'"]);
+  });
+
   it('expands no trust domain aliases', () => {
     const rules = [{ from: [{ source: { principals: ['cluster.local/ns/a/sa/b'] } }] }];
     const of = scene([pod(), policy('a', { rules })], grpcNode(), { mesh: { trustDomainAliases: ['old'] } });
