@@ -27,6 +27,9 @@ interface SentCells {
   readonly pushTime: HistogramCell;
 }
 
+/** Types of resources with series of their own. */
+export const TYPES_MAX = 100;
+
 export class Metrics {
   readonly registry = new Registry();
   readonly #pushes = new CountTally({
@@ -92,6 +95,7 @@ export class Metrics {
   );
   readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES);
   readonly #sent = new Map<string, SentCells>();
+  readonly #types = new Set<string>();
 
   readonly #rejectsOf: ReadonlyMap<string, Counter> = new Map(
     ['cds', 'eds', 'lds', 'rds'].map(type => [
@@ -132,11 +136,11 @@ export class Metrics {
         this.#tookIn(this.#sent.get(event.typeUrl) ?? this.#cellsOf(event.typeUrl), event);
         break;
       case 'Nacked':
-        this.#rejects.inc({ type: typeName(event.typeUrl) });
-        this.#rejectsOf.get(typeName(event.typeUrl))?.inc();
+        this.#rejects.inc({ type: this.#typeName(event.typeUrl) });
+        this.#rejectsOf.get(this.#typeName(event.typeUrl))?.inc();
         break;
       case 'Expired':
-        this.#expired.inc({ type: typeName(event.typeUrl) });
+        this.#expired.inc({ type: this.#typeName(event.typeUrl) });
         break;
       case 'Released':
         for (const reason of Object.keys(event.request.reasons)) this.#triggers.inc({ type: reason });
@@ -170,7 +174,7 @@ export class Metrics {
   }
 
   #cellsOf(typeUrl: string): SentCells {
-    const labels = { type: typeName(typeUrl) };
+    const labels = { type: this.#typeName(typeUrl) };
     const cells = {
       pushes: this.#pushes.of(labels),
       size: this.#size.of(labels),
@@ -248,8 +252,13 @@ export class Metrics {
   #histogram(name: string, help: string, bounds: readonly number[]): HistogramTally {
     return new HistogramTally({ registry: this.registry, name, help }, bounds);
   }
-}
 
-function typeName(url: string): string {
-  return rulesOf(url).short.toLowerCase();
+  /** Clients name types, so past a limit they share one series. */
+  #typeName(url: string): string {
+    const name = rulesOf(url).short.toLowerCase();
+    if (this.#types.has(name)) return name;
+    if (this.#types.size >= TYPES_MAX) return 'other';
+    this.#types.add(name);
+    return name;
+  }
 }

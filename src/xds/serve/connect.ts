@@ -14,7 +14,7 @@ import { API_GENERATOR } from '../../core/model/mcp-kinds.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import { whyNotRegistered } from '../../core/registration/registration.ts';
 import type { State } from '../../core/state.ts';
-import { type Charge, NODE_CHARS_MAX } from './fact-budget.ts';
+import { type Charge, NODE_CHARS_MAX, NODE_ID_CHARS_MAX } from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
 
 /** What a stream is admitted with. */
@@ -130,6 +130,8 @@ function inOrder(value: Json | undefined): readonly Json[] | undefined {
 function overBudget({ extensions, ...rest }: JsonObject, charge: Charge): string | undefined {
   const chars = JSON.stringify(rest).length;
   const list = extensions === undefined ? 0 : JSON.stringify(extensions).length;
+  // It is part of the connection's name, which many facts repeat.
+  if (typeof rest.id === 'string' && rest.id.length > NODE_ID_CHARS_MAX) return 'the node id is too long';
   if (chars > NODE_CHARS_MAX) return `the node is larger than ${NODE_CHARS_MAX / 1024} KiB`;
   return charge(chars + Math.max(0, list - EXTENSIONS_CHARS_FREE));
 }

@@ -34,7 +34,6 @@ export class Pusher {
   }
 
   disconnected(connection: string): void {
-    this.#startedAt.delete(connection);
     this.#enqueue({ kind: 'Disconnected', connection });
   }
 
@@ -86,5 +85,7 @@ export class Pusher {
         this.#host.observe?.(effect);
       }
     }
+    // Not sooner: an input before this one may have started a push to it.
+    if (input.kind === 'Disconnected') this.#startedAt.delete(input.connection);
   }
 }

@@ -264,7 +264,7 @@ export class AdsStream implements Sender {
 
   async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
     const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
-    if (!this.#affords(namesChars(subscribe) + namesChars(unsubscribe))) return;
+    if (!this.#affords(typeUrl.length + namesChars(subscribe) + namesChars(unsubscribe))) return;
     const connection = this.#unrecordedArrival?.connection ?? this.connection;
     const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
     const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;

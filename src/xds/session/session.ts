@@ -187,6 +187,7 @@ export interface Session {
 /** Limits of one stream. A stream that exceeds one is closed with RESOURCE_EXHAUSTED. */
 export const WATCHED_TYPES_MAX = 64;
 export const WATCHED_NAMES_MAX = 100_000;
+export const TYPE_URL_CHARS_MAX = 512;
 /** Unanswered responses of one type that are kept apart; the oldest are merged. */
 export const UNANSWERED_MAX = 16;
 /** How long LDS and RDS wait for the answer to new clusters, however many responses with more of them follow. */

@@ -25,6 +25,7 @@ import {
   type Session,
   type SessionEffect,
   type SessionInput,
+  TYPE_URL_CHARS_MAX,
   WATCHED_NAMES_MAX,
   WATCHED_TYPES_MAX,
   type Watch,
@@ -62,6 +63,7 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
   const { typeUrl } = request;
   const session = typeUrl === CDS ? endCdsWait(before, request.nonce) : before;
   if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'the request has no type_url');
+  if (typeUrl.length > TYPE_URL_CHARS_MAX) return close(session, 'INVALID_ARGUMENT', 'the type_url is too long');
   if (request.protocol !== session.protocol)
     return close(session, 'INVALID_ARGUMENT', `expected a ${session.protocol} request`);
   if (typeUrl === HEALTH) return [session, []];

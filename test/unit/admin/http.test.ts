@@ -33,8 +33,10 @@ const routes = new Map<string, Route>([
 
 async function statusFor(port: number, path: string, host: string, header = ''): Promise<number> {
   const socket = createConnection(port, '127.0.0.1');
-  socket.end(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${header}Connection: close\r\n\r\n`);
+  // Not `end`: a server that learns of the end before it has answered gives no answer.
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${header}Connection: close\r\n\r\n`);
   const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
   return Number(String(answer).split(' ')[1]);
 }
 

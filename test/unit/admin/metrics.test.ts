@@ -2,7 +2,7 @@
 
 import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { Metrics } from '../../../src/admin/metrics.ts';
+import { Metrics, TYPES_MAX } from '../../../src/admin/metrics.ts';
 import { CountTally, HistogramTally } from '../../../src/admin/tallies.ts';
 import { noPush, pushRequest } from '../../../src/core/push-request.ts';
 
@@ -27,6 +27,14 @@ describe('metrics', () => {
     expect(lines).toContain('pilot_xds_push_time_bucket{le="0.5",type="cds"} 1');
     expect(lines).toContain('pilot_xds_send_time_sum 0.02');
     expect(lines).toContain('pilot_proxy_queue_time_sum 2');
+  });
+
+  it('have a limited number of series for types that clients invent', async () => {
+    const metrics = new Metrics();
+    for (let i = 0; i < 3 * TYPES_MAX; i++) metrics.observe({ kind: 'Expired', typeUrl: `invented/${i}` });
+    const series = (await page(metrics)).filter(line => line.startsWith('pilot_xds_expired_nonce{'));
+    expect(series).toHaveLength(TYPES_MAX + 1);
+    expect(series).toContain(`pilot_xds_expired_nonce{type="other"} ${2 * TYPES_MAX}`);
   });
 
   it('count the configurations of pushes by kind', async () => {

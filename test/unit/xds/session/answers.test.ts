@@ -10,6 +10,7 @@ import {
   type Session,
   type SessionEffect,
   type SessionInput,
+  TYPE_URL_CHARS_MAX,
   UNANSWERED_MAX,
   type Unanswered,
 } from '../../../../src/xds/session/session.ts';
@@ -53,6 +54,8 @@ const watchOf = (session: Session, type: string) => session.watches.get(type)!;
 describe('a request that names no type, or comes in the other protocol', () => {
   test('closes the stream with its reason', () => {
     expect(run(openSession('sotw', 's'), sotw(''))[1]).toMatchObject([{ message: 'the request has no type_url' }]);
+    const long = 'x'.repeat(TYPE_URL_CHARS_MAX + 1);
+    expect(run(openSession('sotw', 's'), sotw(long))[1]).toMatchObject([{ message: 'the type_url is too long' }]);
     expect(run(openSession('sotw', 's'), delta(CDS))[1]).toMatchObject([{ message: 'expected a sotw request' }]);
   });
 });
@@ -125,6 +128,9 @@ describe('a refusal', () => {
 
   test('names the blamed resources in order, and never an empty name', () => {
     expect(blamedNames('b and a', ['b', 'a', ''])).toEqual(['a', 'b']);
+    expect(blamedNames('a. b: c.. d', ['a', 'b', 'c', 'c.', 'd', 'd.'])).toEqual(['a', 'b', 'c.', 'd']);
+    expect(blamedNames('of %a% and é é', ['%a%', 'é', 'é é é'])).toEqual(['%a%', 'é']);
+    expect(blamedNames(`${' '.repeat(5_000)}%a% b`, ['%a%', 'b'])).toEqual(['b']);
     expect(blamedNames('b', ['b', 'c'])).toEqual(['b']);
     expect(blamedNames('b:', ['b', 'c'])).toEqual(['b']);
     expect(blamedNames('b.c is bad, as b-', ['b', 'x'])).toEqual([]);

@@ -34,8 +34,8 @@ function rbac(name: string, action: number | undefined, policies: Readonly<Recor
 }
 
 /**
- * By namespace, name and index of the rule. Two policies can come to the same name (`a`/`b-c` and `a-b`/`c`): the later
- * one takes another, where istiod's takes the place of the first. Undefined: there is nothing to enforce.
+ * By namespace, name and index of the rule. The keys of two policies can be equal (`a`/`b-c` and `a-b`/`c`): the second
+ * gets a key of its own; istiod overwrites the first. Undefined: there is nothing to enforce.
  */
 function policiesOf(policies: readonly AppliedPolicy[], allows: boolean): Readonly<Record<string, Policy>> | undefined {
   const made: Record<string, Policy> = {};

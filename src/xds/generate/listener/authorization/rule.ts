@@ -130,7 +130,7 @@ function render<M extends Permission | Principal>(
       if (given.length === 0) continue;
       const { matchers, failed } = matchersOf<M>(attribute, given, context);
       if (failed && allows) return undefined;
-      // Values are joined by "or": without the one that failed, a rule that refuses would match less.
+      // Values are joined by "or": without the failed one, a DENY rule would match fewer requests.
       if (matchers.length === 0 || (failed && !negated)) continue;
       const one = 'all' in attribute ? matchers[0]! : shape.any(matchers);
       out.push(negated ? shape.not(one) : one);
