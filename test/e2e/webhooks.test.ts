@@ -174,7 +174,8 @@ describe.runIf(binaries !== undefined)('webhooks in a cluster', () => {
     let pods = 0;
     await until('a Pod with the proxy of that template', async () => {
       const name = `own-${++pods}`;
-      const spec = { containers: [{ name: 'app', image: 'web:1' }] };
+      // The templates of before have a token, for which a Pod needs an account.
+      const spec = { serviceAccountName: 'default', containers: [{ name: 'app', image: 'web:1' }] };
       await admin.put({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop' }, spec });
       const { containers } = ((await read(`/api/v1/namespaces/shop/pods/${name}`))?.spec ?? {}) as JsonObject;
       return JSON.stringify(containers).includes('of-the-cluster:1');
