@@ -238,7 +238,9 @@ describe.runIf(runs)('a real Envoy', () => {
             [i === 0 ? 'web' : `web-${i - 1}`]: edsCluster(i === 0 ? 'web' : `web-${i - 1}`),
           });
           await put(host, 'rds', changes[2]![1]);
-          await new Promise<void>(resolve => setTimeout(resolve, 150));
+          await eventually(async () => server.connections()[0]?.types.every(({ sync }) => sync === 'SYNCED'), true);
+          // Envoy's workers take the accepted routes a moment later.
+          await new Promise<void>(resolve => setTimeout(resolve, 400));
         }
         await host.setAll(
           changes.map(([kind, data]) => [
