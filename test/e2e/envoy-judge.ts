@@ -66,7 +66,7 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
     schedule: defaultScheduleSettings,
     ...(options.keyOf === undefined ? {} : { keyOf: options.keyOf }),
     authenticate: async () => ({
-      caller: { identities: claimedIdentities(options.node), proof: { how: 'forwarded', peer: '' } },
+      caller: { identities: claimedIdentities(options.node), proof: { how: 'certificate', fingerprint: '' } },
     }),
   });
   host.onPush = request => server.push(request);
