@@ -14,7 +14,7 @@ import { analyzers } from '../analysis/registry.ts';
 import { showProblem } from '../core/base/problem.ts';
 import type { AnalysisReportData, ReportedMessage } from '../core/kinds/periplus/analysis-report.ts';
 import type { KindName } from '../core/model/kind.ts';
-import { generationOf, type ObjectRecord } from '../core/model/object.ts';
+import { generationOf, type ObjectRecord, objectName } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import { distributedKinds } from '../core/wishes/distribution.ts';
 import { subjectOf } from './analysis.ts';
@@ -109,11 +109,11 @@ function reportsOf(
   for (const { item, code, level } of found) {
     const documentationUrl = documentationOf(code, '');
     if (item === undefined || documentationUrl === undefined) continue;
-    const known = bySubject.get(nameOf(item)) ?? [];
-    bySubject.set(nameOf(item), known);
+    const known = bySubject.get(objectName(item)) ?? [];
+    bySubject.set(objectName(item), known);
     known.push({ code, level: level.toUpperCase(), documentationUrl });
   }
-  return [...targetsIn(state)].map(target => ({ ...target, messages: bySubject.get(nameOf(target)) ?? [] }));
+  return [...targetsIn(state)].map(target => ({ ...target, messages: bySubject.get(objectName(target)) ?? [] }));
 }
 
 function* targetsIn(state: State): Iterable<Target> {
@@ -125,8 +125,4 @@ function* targetsIn(state: State): Iterable<Target> {
     const { namespace, name } = subjectOf(received);
     yield { kind: record.kind, namespace, name, generation };
   }
-}
-
-function nameOf({ kind, namespace, name }: { readonly [M in 'kind' | 'namespace' | 'name']: string }): string {
-  return `${kind}/${namespace}/${name}`;
 }

@@ -7,12 +7,8 @@
 // Source: Istio pkg/config/analysis/incluster/controller.go (Run).
 
 import type { Fact } from '../../core/event.ts';
-import {
-  ANALYSIS_API,
-  type AnalysisReportData,
-  reportName,
-  reportObject,
-} from '../../core/kinds/periplus/analysis-report.ts';
+import { ABOUT_API, nameAbout } from '../../core/kinds/periplus/about-object.ts';
+import { type AnalysisReportData, reportObject } from '../../core/kinds/periplus/analysis-report.ts';
 import { featureOf } from '../../core/mesh/features.ts';
 import type { Settings } from '../../core/mesh/settings.ts';
 import type { Obj } from '../../core/model/object.ts';
@@ -130,13 +126,13 @@ function factsOf(analysed: readonly AnalysedObject[], reports: Iterable<Obj<'Ana
   const gone = new Map([...reports].map(report => [`${report.namespace}/${report.name}`, report]));
   const facts: Fact[] = [];
   for (const { namespace, ...spec } of analysed) {
-    const isKnown = gone.delete(`${namespace}/${reportName(spec.kind, spec.name)}`);
+    const isKnown = gone.delete(`${namespace}/${nameAbout(spec.kind, spec.name)}`);
     if (spec.messages.length > 0) facts.push({ kind: 'Update', object: reportObject(namespace, spec) });
     // The generation does not matter, and would be news with each change of the object.
     else if (isKnown) facts.push({ kind: 'Update', object: reportObject(namespace, { ...spec, generation: 0 }) });
   }
   for (const { namespace, name } of gone.values()) {
-    facts.push({ kind: 'Delete', ref: { apiVersion: ANALYSIS_API, kind: 'AnalysisReport', namespace, name } });
+    facts.push({ kind: 'Delete', ref: { apiVersion: ABOUT_API, kind: 'AnalysisReport', namespace, name } });
   }
   return facts;
 }

@@ -8,12 +8,8 @@
 // Source: Istio pilot/pkg/status/distribution/reporter.go.
 
 import type { Fact } from '../../core/event.ts';
-import {
-  type ConfigDistributionData,
-  DISTRIBUTION_API,
-  distributionName,
-  distributionObject,
-} from '../../core/kinds/periplus/config-distribution.ts';
+import { ABOUT_API, nameAbout } from '../../core/kinds/periplus/about-object.ts';
+import { type ConfigDistributionData, distributionObject } from '../../core/kinds/periplus/config-distribution.ts';
 import { featureOf } from '../../core/mesh/features.ts';
 import type { Settings } from '../../core/mesh/settings.ts';
 import type { KindName } from '../../core/model/kind.ts';
@@ -187,7 +183,7 @@ export class DistributionSource implements Adapter {
     const gone: Fact[] = [];
     for (const { namespace, name, spec } of countsIn(state)) {
       if (there.has(objectName({ kind: spec.kind, namespace, name: spec.name }))) continue;
-      gone.push({ kind: 'Delete', ref: { apiVersion: DISTRIBUTION_API, kind: 'ConfigDistribution', namespace, name } });
+      gone.push({ kind: 'Delete', ref: { apiVersion: ABOUT_API, kind: 'ConfigDistribution', namespace, name } });
     }
     return gone;
   }
@@ -210,7 +206,7 @@ function sum(a: Count, b: Count): Count {
 
 /** What was last said of this generation. */
 function toldOf(state: State, { kind, namespace, name, generation }: Counted): ConfigDistributionData | undefined {
-  const key = kubernetesKey(state.settings.clusterId, namespace, distributionName(kind, name));
+  const key = kubernetesKey(state.settings.clusterId, namespace, nameAbout(kind, name));
   const found = state.objects.ConfigDistribution.get(key) as Obj<'ConfigDistribution'> | undefined;
   return found?.spec.generation === generation ? found.spec : undefined;
 }

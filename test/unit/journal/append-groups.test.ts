@@ -14,7 +14,7 @@ import {
 import { MemoryStore } from '../../../src/journal/memory-store.ts';
 import type { Group, StoredHead } from '../../../src/journal/store.ts';
 
-/** Commits nothing until it is told to. */
+/** Holds each commit until the test releases it. */
 class HeldStore extends MemoryStore {
   readonly groups: Group[] = [];
   #releases: ((fault?: JournalFault) => void)[] = [];

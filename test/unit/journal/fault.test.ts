@@ -47,7 +47,7 @@ describe('an error of another', () => {
     for (const other of [new Error('x'), { code: 7 }, null, undefined, 'ENOSPC']) expect(errorCode(other)).toBe('');
   });
 
-  it('is told by its message, and by its code once', () => {
+  it('has a text with its message, and with its code once', () => {
     expect(errorText(sqlite('ENOSPC', 'disk full'))).toBe('ENOSPC: disk full');
     expect(errorText(sqlite('ENOSPC', 'ENOSPC: no space left'))).toBe('ENOSPC: no space left');
     expect(errorText(new Error('plain'))).toBe('plain');

@@ -85,7 +85,7 @@ class DyingLink extends WriterLink {
 }
 
 test.each(['before', 'after'] as const)(
-  'a group whose thread dies %s its commit is told as the file has it',
+  'the outcome of a group whose thread dies %s its commit is that of the file',
   async dies => {
     const path = join(temporaryDirectory(), 'j.db');
     openForWriting(path).close();

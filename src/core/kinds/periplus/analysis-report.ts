@@ -9,8 +9,7 @@
 
 import type { JsonObject } from '../../base/json.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
-
-export const ANALYSIS_API = 'periplus.internal/v1';
+import { ABOUT_API, nameAbout } from './about-object.ts';
 
 export interface AnalysisReportData {
   readonly kind: string;
@@ -65,11 +64,7 @@ interface Decoded {
 
 /** The object as its source says it. */
 export function reportObject(namespace: string, spec: AnalysisReportData): JsonObject {
-  const metadata = { namespace, name: reportName(spec.kind, spec.name) };
+  const metadata = { namespace, name: nameAbout(spec.kind, spec.name) };
   const messages = spec.messages.map(message => ({ ...message }));
-  return { apiVersion: ANALYSIS_API, kind: 'AnalysisReport', metadata, spec: { ...spec, messages } };
-}
-
-export function reportName(kind: string, name: string): string {
-  return `${kind.toLowerCase()}.${name}`;
+  return { apiVersion: ABOUT_API, kind: 'AnalysisReport', metadata, spec: { ...spec, messages } };
 }

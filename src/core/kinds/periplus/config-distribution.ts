@@ -6,10 +6,8 @@
 //      spec: {kind: VirtualService, name: reviews, generation: 3, acked: 9, total: 10}}
 
 import type { JsonObject } from '../../base/json.ts';
-import type { KindName } from '../../model/kind.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
-
-export const DISTRIBUTION_API = 'periplus.internal/v1';
+import { ABOUT_API, nameAbout } from './about-object.ts';
 
 export interface ConfigDistributionData {
   readonly kind: string;
@@ -44,10 +42,6 @@ export const configDistribution = kubernetesKind<
 
 /** The object as its source says it. */
 export function distributionObject(namespace: string, spec: ConfigDistributionData): JsonObject {
-  const metadata = { namespace, name: distributionName(spec.kind as KindName, spec.name) };
-  return { apiVersion: DISTRIBUTION_API, kind: 'ConfigDistribution', metadata, spec: { ...spec } };
-}
-
-export function distributionName(kind: KindName, name: string): string {
-  return `${kind.toLowerCase()}.${name}`;
+  const metadata = { namespace, name: nameAbout(spec.kind, spec.name) };
+  return { apiVersion: ABOUT_API, kind: 'ConfigDistribution', metadata, spec: { ...spec } };
 }

@@ -13,6 +13,7 @@ import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
 import { isAttached } from './attachment.ts';
 import { type ExternalAuthorizer, externalAuthorizer } from './external-authorizer.ts';
+import { ownTrustDomains } from './trust-domains.ts';
 
 export const DRY_RUN_ANNOTATION = 'istio.io/dry-run';
 
@@ -53,7 +54,7 @@ export const authorizationOfProxy: Query<'', AuthorizationInputs | undefined> = 
         reader,
         attached.filter(({ spec }) => spec.action === 'CUSTOM'),
       ),
-      trustDomains: [reader.mesh('trustDomain'), ...reader.mesh('trustDomainAliases')],
+      trustDomains: ownTrustDomains(reader),
     };
   },
 };

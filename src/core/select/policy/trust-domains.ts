@@ -5,9 +5,14 @@
 import { isObject, type Json } from '../../base/json.ts';
 import type { Reader } from '../../query/reader.ts';
 
+/** The mesh's own trust domain, then its aliases. */
+export function ownTrustDomains(reader: Reader): readonly string[] {
+  return [reader.mesh('trustDomain'), ...reader.mesh('trustDomainAliases')];
+}
+
 /** In order, without repeats. */
 export function trustDomains(reader: Reader): readonly string[] {
-  const domains = [reader.mesh('trustDomain'), ...texts(reader.mesh('trustDomainAliases') as Json | undefined)];
+  const domains = [...ownTrustDomains(reader)];
   const authorities = reader.mesh('caCertificates') as Json | undefined;
   for (const authority of Array.isArray(authorities) ? authorities : []) {
     if (isObject(authority)) domains.push(...texts(authority.trustDomains));

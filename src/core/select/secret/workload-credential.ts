@@ -5,6 +5,7 @@
 import { isOfMesh } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader } from '../../query/reader.ts';
+import { ownTrustDomains } from '../policy/trust-domains.ts';
 import { certificatesOverAds } from '../proxy/proxy-capabilities.ts';
 
 export interface WorkloadCredential {
@@ -18,7 +19,7 @@ export interface WorkloadCredential {
 export function workloadCredential(reader: ProxyReader): WorkloadCredential | undefined {
   const identity = reader.identity();
   if (identity === undefined || !certificatesOverAds(reader)) return undefined;
-  if (!isOfMesh(identity, [reader.mesh('trustDomain'), ...reader.mesh('trustDomainAliases')])) return undefined;
+  if (!isOfMesh(identity, ownTrustDomains(reader))) return undefined;
   const key = kubernetesKey(reader.setting('clusterId'), identity.namespace, identity.serviceAccount);
   const found = reader.object('WorkloadCertificate', key);
   return found === undefined || found.spec.fingerprint === '' ? undefined : found.spec;
