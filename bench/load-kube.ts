@@ -186,12 +186,18 @@ async function writing(target: Target, replacement: Replacement) {
   const { port } = hook.address() as AddressInfo;
   return {
     writes,
-    trigger: `curl -s http://127.0.0.1:${port}/%d`,
+    trigger: asking(port),
     close: async (): Promise<void> => {
       hook.close();
       hook.closeAllConnections();
     },
   };
+}
+
+/** By bash's own connection, which costs 2 ms: the start of curl is 10 ms of each change's time. */
+function asking(port: number): string {
+  const request = String.raw`GET /%d HTTP/1.0\r\n\r\n`;
+  return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; printf "${request}" >&3; read -r <&3'`;
 }
 
 /** Each write is found again by its mark in the fact, and the receipts by the position that they rest on. */
