@@ -114,11 +114,13 @@ export class ConfigSourceSet implements RemoteSources {
     await Promise.all([...this.#opened.values()].map(({ adapter }) => adapter?.stop()));
   }
 
-  /** Stops reading, as when another replica begins to. */
+  /** Stops reading, as when another replica begins to. Never rejects: one that cannot be stopped is logged. */
   pause(): Promise<void> {
+    const stop = ({ source, adapter }: Opened): Promise<void> | undefined =>
+      adapter?.stop().catch((error: unknown) => this.#options.log('error', `${source}: ${String(error)}`));
     return this.#then(async () => {
       this.#isPaused = true;
-      await Promise.all([...this.#opened.values()].map(({ adapter }) => adapter?.stop()));
+      await Promise.all([...this.#opened.values()].map(stop));
     });
   }
 

@@ -180,7 +180,8 @@ async function start(
     ...{ world: sourcesWorld, adapters, clock, log: configLog },
     isPaused: replicated !== undefined,
   });
-  replicated?.onTurn(turn => void (turn ? planes.resume() : planes.pause()));
+  const notTurned = (error: unknown): void => configLog('error', `configuration sources: ${whyNot(error)}`);
+  replicated?.onTurn(turn => void (turn ? planes.resume() : planes.pause()).catch(notTurned));
   const lateMs = featureOf(options.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT');
   const remotes = [remote, planes];
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: configLog, remotes, lateMs });

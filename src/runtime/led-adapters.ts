@@ -1,9 +1,11 @@
 // The sources of a process that is one of several replicas: they are read only while it leads. Readiness sees a
 // source as listed once the world log says so, whichever replica listed it.
 //
-// An adapter is started once in its life, so a second term gets new ones, made as the first were.
+// An adapter is started once in its life, so a second term gets new ones, made as the first were. What fails in a term
+// (adapters that cannot be made, a source whose start is rejected) is tried again until the term is over.
 
 import type { Adapter, ObjectPlace, Sink, SourceStatus } from '../adapters/adapter.ts';
+import { backoffMs } from '../adapters/kit/backoff.ts';
 import type { Origin } from '../core/base/problem.ts';
 import type { State } from '../core/state.ts';
 import type { Clock } from './clock.ts';
@@ -21,6 +23,9 @@ export interface LedOptions {
   readonly late: { readonly ms: number; readonly after: Clock['after'] };
 }
 
+/** Wait before sources are tried again. Without jitter: one replica leads. */
+const RETRY = { minMs: 2_000, maxMs: 60_000 };
+
 export class LedAdapters {
   readonly adapters: readonly LedAdapter[];
   readonly #options: LedOptions;
@@ -30,6 +35,8 @@ export class LedAdapters {
   #terms = 0;
   /** Starts and stops follow one another. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Ends the waits of attempts when the term is over. */
+  readonly #waits = new Set<() => void>();
 
   constructor(options: LedOptions) {
     this.#options = options;
@@ -43,11 +50,41 @@ export class LedAdapters {
     this.#then(async () => {
       if (isOver()) return;
       if (this.#isUsed) {
-        const fresh = await this.#options.again();
+        const fresh = await this.#again(isOver);
+        if (fresh === undefined) return;
         for (const [i, led] of this.adapters.entries()) led.renew(fresh[i]);
       }
       this.#isUsed = true;
       this.#start(isOver);
+    });
+  }
+
+  /** New adapters, tried until they can be made; undefined: the term is over. */
+  async #again(isOver: () => boolean): Promise<readonly Adapter[] | undefined> {
+    for (let failures = 1; ; failures++) {
+      try {
+        const fresh = await this.#options.again();
+        if (!isOver()) return fresh;
+        await Promise.allSettled(fresh.map(adapter => adapter.stop()));
+      } catch (error) {
+        this.#options.log('error', `the sources cannot be opened: ${messageOf(error)}`);
+        await this.#wait(failures, isOver);
+      }
+      if (isOver()) return undefined;
+    }
+  }
+
+  /** Ends early with the term. */
+  #wait(failures: number, isOver: () => boolean): Promise<void> {
+    if (isOver()) return Promise.resolve();
+    return new Promise(resolve => {
+      const timer = this.#options.late.after(backoffMs(failures, 0, RETRY), () => end());
+      const end = (): void => {
+        timer.cancel();
+        this.#waits.delete(end);
+        resolve();
+      };
+      this.#waits.add(end);
     });
   }
 
@@ -59,14 +96,30 @@ export class LedAdapters {
     const later = this.adapters.filter(led => led.startsAfterLists);
     const lists = this.adapters.filter(led => !later.includes(led));
     const listed = lists.map(led => {
-      const isListed = led.lead(error => this.#failed(led, error));
+      const isListed = this.#list(led, isOver);
       return led.mayBeLate ? this.#orLate(isListed) : isListed;
     });
     void Promise.all(listed).then(all => {
       if (!all.every(Boolean) || isOver()) return;
       this.#options.onListed?.();
-      for (const led of later) void led.lead(error => this.#failed(led, error));
+      for (const led of later) void this.#list(led, isOver);
     });
+  }
+
+  /** Resolves to true when the source has been listed; a start that is rejected is repeated by a new adapter. */
+  async #list(led: LedAdapter, isOver: () => boolean): Promise<boolean> {
+    for (let failures = 1; ; failures++) {
+      if (await led.lead(error => this.#failed(led, error))) return true;
+      await this.#wait(failures, isOver);
+      if (isOver()) return false;
+      await led.follow().catch((error: unknown) => this.#say('error', led, error));
+      const fresh = await this.#again(isOver);
+      if (fresh === undefined) return false;
+      const place = this.adapters.indexOf(led);
+      await Promise.allSettled(fresh.filter((_, i) => i !== place).map(adapter => adapter.stop()));
+      if (fresh[place] === undefined || isOver()) return false;
+      led.renew(fresh[place]);
+    }
   }
 
   /** Resolves to true when the source has been listed, or has had its time. */
@@ -81,6 +134,7 @@ export class LedAdapters {
   follow(): void {
     this.#leads = false;
     this.#terms += 1;
+    for (const end of this.#waits) end();
     this.#then(async () => {
       // One that cannot be stopped keeps no other running in another replica's term.
       for (const led of this.adapters) await led.follow().catch((error: unknown) => this.#say('error', led, error));
@@ -94,7 +148,7 @@ export class LedAdapters {
 
   #then(run: () => Promise<void>): void {
     this.#last = this.#last.then(run).catch((error: unknown) => {
-      this.#options.log('error', `sources: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.log('error', `sources: ${messageOf(error)}`);
     });
   }
 
@@ -103,8 +157,12 @@ export class LedAdapters {
   }
 
   #say(level: 'warn' | 'error', { source }: LedAdapter, error: unknown): void {
-    this.#options.log(level, `${source}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#options.log(level, `${source}: ${messageOf(error)}`);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export class LedAdapter implements Adapter {

@@ -7,7 +7,9 @@
 // WorkloadEntries shows here is recorded; one connection at a time, and none while this replica leads.
 
 import type { Adapter, Sink } from '../adapters/adapter.ts';
+import { backoffMs } from '../adapters/kit/backoff.ts';
 import type { State } from '../core/state.ts';
+import type { Clock, Timer } from './clock.ts';
 import type { Log } from './log.ts';
 
 export interface MachineConnection {
@@ -19,6 +21,9 @@ export interface MachineConnection {
 
 export interface MachineWriterOptions {
   readonly connect: () => Promise<MachineConnection>;
+  readonly after: Clock['after'];
+  /** In [0, 1). */
+  readonly random: () => number;
   readonly log: Log;
 }
 
@@ -27,6 +32,9 @@ interface Attempt {
   isWriting: boolean;
   connection?: MachineConnection;
 }
+
+/** Wait before a connection that failed is made anew. */
+const RETRY = { minMs: 2_000, maxMs: 60_000 };
 
 /** What the leader records is recorded once. */
 const UNRECORDED: Sink = {
@@ -42,6 +50,9 @@ export class MachineWriter {
   #leads = false;
   #isStopped = false;
   #attempt: Attempt | undefined;
+  #failures = 0;
+  /** Until the next attempt. */
+  #retry: Timer | undefined;
   /** Ends follow one another. */
   #ending: Promise<void> = Promise.resolve();
 
@@ -71,7 +82,7 @@ export class MachineWriter {
   }
 
   #consider(): void {
-    if (this.#leads || this.#isStopped || this.#attempt !== undefined) return;
+    if (this.#leads || this.#isStopped || this.#attempt !== undefined || this.#retry !== undefined) return;
     if (this.#state === undefined || this.#state.objects.WorkloadRegistration.size === 0) return;
     const attempt: Attempt = { isEnded: false, isWriting: false };
     this.#attempt = attempt;
@@ -79,6 +90,12 @@ export class MachineWriter {
       if (attempt.isEnded) return;
       const why = error instanceof Error ? error.message : String(error);
       this.#options.log('error', `WorkloadEntries of machines are not written by this replica: ${why}`);
+      this.#end();
+      this.#failures += 1;
+      this.#retry = this.#options.after(backoffMs(this.#failures, this.#options.random(), RETRY), () => {
+        this.#retry = undefined;
+        this.#consider();
+      });
     });
   }
 
@@ -93,9 +110,12 @@ export class MachineWriter {
     attempt.isWriting = true;
     if (this.#state !== undefined) connection.writer.onState?.(this.#state);
     await connection.writer.start(UNRECORDED);
+    this.#failures = 0;
   }
 
   #end(): void {
+    this.#retry?.cancel();
+    this.#retry = undefined;
     const attempt = this.#attempt;
     if (attempt === undefined) return;
     this.#attempt = undefined;

@@ -33,5 +33,5 @@ export function openMachineWriter(options: ServeOptions, clock: Clock, log: Log)
     });
     return { watch: adapter, writer, close: () => credentials.close() };
   };
-  return new MachineWriter({ connect, log });
+  return new MachineWriter({ connect, after: clock.after, random: chance.random, log });
 }

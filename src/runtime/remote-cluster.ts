@@ -137,7 +137,7 @@ export class RemoteClusterRunner {
     try {
       const connection = await connect(attempt.wanted);
       attempt.connection = connection;
-      if (attempt.isEnded) return this.#close(attempt);
+      if (attempt.isEnded) return void this.#closeLater(attempt);
       log('info', `cluster ${id}: Kubernetes at ${connection.shown}`);
       await connection.adapter.start(this.#sinkOf(attempt));
       if (attempt.isEnded) return;
@@ -191,14 +191,20 @@ export class RemoteClusterRunner {
     if (attempt.isEnded) return;
     attempt.isEnded = true;
     if (this.#pending === attempt) this.#pending = undefined;
-    const ending = this.#close(attempt);
-    this.#ending.add(ending);
-    void ending.finally(() => this.#ending.delete(ending));
+    this.#closeLater(attempt);
   }
 
-  async #close({ connection, isWriting }: Attempt): Promise<void> {
-    if (isWriting === true) await connection?.writer?.stop();
-    await connection?.adapter.stop();
+  #closeLater(attempt: Attempt): void {
+    const ending = this.#close(attempt).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** Never rejects: facts of an attempt that has ended are dropped, so one that cannot be stopped changes nothing. */
+  async #close({ connection, isWriting, wanted }: Attempt): Promise<void> {
+    const failed = (error: unknown): void =>
+      this.#parts.log('error', `cluster ${wanted.id}: a connection cannot be closed: ${String(error)}`);
+    if (isWriting === true) await connection?.writer?.stop().catch(failed);
+    await connection?.adapter.stop().catch(failed);
     connection?.close();
   }
 

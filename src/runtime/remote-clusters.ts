@@ -160,9 +160,10 @@ export class RemoteClusterSet implements RemoteSources {
   resume(): void {
     if (this.#isStopped || !this.#isPaused) return;
     this.#isPaused = false;
-    void this.#access?.stop();
+    const { log, world } = this.#options;
+    this.#access?.stop().catch((error: unknown) => log('error', `rights in remote clusters: ${String(error)}`));
     this.#access = undefined;
-    const { state } = this.#options.world;
+    const { state } = world;
     this.#follow(state);
     for (const id of recordedClusters(state)) if (!this.#runners.has(id)) this.#remove(id);
   }

@@ -133,4 +133,30 @@ describe('a control plane that the mesh ConfigMap names', () => {
     }
     expect(kinds).toEqual(['Add', 'Synced', 'Add', 'Synced']);
   });
+
+  it('that cannot be stopped is logged at the end of a term, and the next term reads it by a new adapter', async () => {
+    const logged: string[] = [];
+    const did: string[] = [];
+    let made = 0;
+    const open = (): Adapter => {
+      const name = String(++made);
+      return {
+        source: SOURCE,
+        start: async () => void did.push(`${name} starts`),
+        stop: () => Promise.reject(new Error('stuck')),
+        status: () => ({ synced: false, waiting: [], troubles: [], unreadable: [] }),
+      };
+    };
+    const journal = openMemoryJournal({ clock: () => 0 });
+    const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
+    const world = new World({ journal, state: emptyState, clock: new FakeClock(), strict: false, log });
+    await world.record([named]);
+    const planes = new ConfigSourceSet({ world, known: [], open, log, isPaused: true });
+    await planes.resume();
+    await planes.pause();
+    await planes.resume();
+    // The adapter that was made while paused was never started.
+    expect(did).toEqual(['2 starts', '3 starts']);
+    expect(logged).toContain(`error: ${SOURCE}: Error: stuck`);
+  });
 });

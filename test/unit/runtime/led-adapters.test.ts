@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Adapter, Sink, SourceStatus } from '../../../src/adapters/adapter.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { LedAdapters } from '../../../src/runtime/led-adapters.ts';
-import { settle } from '../../sim/fake-clock.ts';
+import { FakeClock, settle } from '../../sim/fake-clock.ts';
 
 class Source implements Adapter {
   readonly source = 'file/Kubernetes';
@@ -128,6 +128,86 @@ describe('a source of one of several replicas', () => {
     led.lead();
     await settle();
     expect(adapter.status().waiting).toEqual(['a list']);
+  });
+});
+
+describe('a source that fails at the begin of a term', () => {
+  function failing(fails: { opens?: number; starts?: number }) {
+    const did: string[] = [];
+    const logged: string[] = [];
+    const clock = new FakeClock();
+    let { opens = 0, starts = 0 } = fails;
+    let made = 0;
+    const make = (): readonly Adapter[] => {
+      const name = String(++made);
+      const source = new Source(name, did);
+      const start = async (): Promise<void> => {
+        did.push(`${name} starts`);
+        if (made > 1 && starts-- > 0) throw new Error('the folder is not there');
+      };
+      return [Object.assign(source, { start })];
+    };
+    const led = new LedAdapters({
+      first: make(),
+      again: async () => {
+        if (opens-- > 0) throw new Error('the token file is not there');
+        return make();
+      },
+      state: () => listed,
+      log: (_level, message) => void logged.push(message),
+      late: { ms: 0, after: (ms, run) => clock.after(ms, run) },
+      onListed: () => void did.push('listed'),
+    });
+    for (const adapter of led.adapters) void adapter.start(sink);
+    led.lead();
+    led.follow();
+    return { led, did, logged, clock };
+  }
+  const nextTerm = async ({ led, did }: ReturnType<typeof failing>): Promise<void> => {
+    await settle();
+    led.lead();
+    await settle();
+    led.follow();
+    await settle();
+    did.splice(0);
+    led.lead();
+    await settle();
+  };
+
+  it('is opened again in the same term until it can be', async () => {
+    const scene = failing({ opens: 2 });
+    await nextTerm(scene);
+    const { did, logged, clock } = scene;
+    expect(did).toEqual([]);
+    expect(logged).toEqual(['the sources cannot be opened: the token file is not there']);
+    clock.next(clock.now() + 1_000);
+    await settle();
+    expect([did, logged.length]).toEqual([[], 2]);
+    clock.next(clock.now() + 2_000);
+    await settle();
+    expect(did).toEqual(['2 starts', 'listed']);
+  });
+
+  it('is started again, by a new adapter, until it is listed, and only then is it listed', async () => {
+    const scene = failing({ starts: 1 });
+    await nextTerm(scene);
+    const { did, clock } = scene;
+    expect(did).toEqual(['2 starts']);
+    clock.next(clock.now() + 1_000);
+    await settle();
+    expect(did).toEqual(['2 starts', '2 stops', '3 starts', 'listed']);
+  });
+
+  it('is not tried again after the term', async () => {
+    const scene = failing({ opens: 5 });
+    await nextTerm(scene);
+    const { led, did, clock } = scene;
+    led.follow();
+    await settle();
+    expect([did, clock.waiting]).toEqual([[], 0]);
+    led.lead();
+    await settle();
+    expect(clock.waiting).toBe(1);
   });
 });
 

@@ -4,22 +4,26 @@ import { describe, expect, it } from 'vitest';
 import type { State } from '../../../src/core/state.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { type MachineConnection, MachineWriter } from '../../../src/runtime/machine-writer.ts';
-import { settle } from '../../sim/fake-clock.ts';
+import { FakeClock, settle } from '../../sim/fake-clock.ts';
 
 interface Scene {
   readonly writer: MachineWriter;
   readonly did: string[];
   /** Resolves the connection that is waited for. */
   connects(): void;
+  readonly clock: FakeClock;
 }
 
-function scene(isSlow = false): Scene {
+/** `refusals`: connections that are refused first. */
+function scene(isSlow = false, refusals = 0): Scene {
+  const clock = new FakeClock();
   const did: string[] = [];
   let connects: () => void = () => undefined;
   let count = 0;
   const connect = async (): Promise<MachineConnection> => {
     const name = String(++count);
     did.push(`${name} connects`);
+    if (count <= refusals) throw new Error('the token file is not there');
     if (isSlow) {
       await new Promise<void>(resolve => {
         connects = resolve;
@@ -33,7 +37,9 @@ function scene(isSlow = false): Scene {
     const close = (): void => void did.push(`${name} closes`);
     return { watch: part('watch'), writer: { ...part('writer'), onState }, close };
   };
-  return { writer: new MachineWriter({ connect, log: () => undefined }), did, connects: () => connects() };
+  const after: FakeClock['after'] = (ms, run) => clock.after(ms, run);
+  const writer = new MachineWriter({ connect, after, random: () => 0, log: () => undefined });
+  return { writer, did, clock, connects: () => connects() };
 }
 
 const withMachines = {
@@ -81,5 +87,29 @@ describe('a replica that follows', () => {
     writer.turn(false);
     await settle();
     expect(did).toHaveLength(3);
+  });
+
+  it('connects again, with a pause that grows, after the API server could not be connected to', async () => {
+    const { writer, did, clock } = scene(false, 2);
+    writer.onState(withMachines);
+    await settle();
+    writer.onState(withMachines);
+    expect(did).toEqual(['1 connects']);
+    clock.next(clock.now() + 1_000);
+    await settle();
+    expect(did).toEqual(['1 connects', '2 connects']);
+    expect(clock.next(clock.now() + 1_999)).toBe(false);
+    clock.next(clock.now() + 1);
+    await settle();
+    expect(did.slice(2)).toEqual(OPENED.map(line => line.replace('1', '3')));
+  });
+
+  it('connects no more once it leads or has stopped', async () => {
+    const { writer, did, clock } = scene(false, 1);
+    writer.onState(withMachines);
+    await settle();
+    await writer.stop();
+    expect(clock.waiting).toBe(0);
+    expect(did).toEqual(['1 connects']);
   });
 });
