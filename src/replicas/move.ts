@@ -9,7 +9,7 @@ import type { Event, Unrecorded } from '../core/event.ts';
 import type { Journal, SnapshotFact } from '../journal/journal.ts';
 import { chainAfter, ENTRY_FORMAT, type EntryHeader, entryText, parseEntry } from './entry.ts';
 import { isLocalSource, isWorldFact } from './which-log.ts';
-import type { WorldLog } from './world-log.ts';
+import type { LogEntry, WorldLog } from './world-log.ts';
 
 /** Facts and characters of one entry. */
 const ENTRY_FACTS = 1_000;
@@ -91,22 +91,45 @@ export async function moveOutOfLog(log: WorldLog, journal: Journal, onProgress?:
     await journal.appendCarried(journal.carriedFrom(lines, header.time));
     facts += lines.length;
   };
-  await new Promise<void>((resolve, reject) => {
+  await readTo(last, log, async ({ position, text }) => {
+    await take(text);
+    onProgress?.(position, last);
+  });
+  if (chain === '') throw new MoveFault(`${log.name} has no entry`);
+  return facts;
+}
+
+/**
+ * Gives every entry up to a position; the log may end with a part of an entry whose writer died. Rejects with the first
+ * error of `take`, or a MoveFault if the log is lost.
+ */
+function readTo(last: number, log: WorldLog, take: (entry: LogEntry) => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const end = (result: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      // Not at once: `follow` may give entries before it returns.
+      setImmediate(() => following.stop().then(result, reject));
+    };
+    const passed = (position: number): void => {
+      if (position >= last) end(resolve);
+    };
     const following = log.follow(0, {
-      onEntry: async ({ position, text }) => {
+      onEntry: async entry => {
+        if (isOver) return;
         try {
-          await take(text);
-          onProgress?.(position, last);
+          await take(entry);
+          passed(entry.position);
         } catch (error) {
-          reject(error);
+          end(() => reject(error));
         }
-        if (position >= last) void following.stop().then(resolve);
       },
+      onPassed: passed,
       onReachable: () => undefined,
-      onLost: why => reject(new MoveFault(`${log.name}: ${why}`)),
+      onLost: why => end(() => reject(new MoveFault(`${log.name}: ${why}`))),
     });
   });
-  return facts;
 }
 
 class LogWriter {

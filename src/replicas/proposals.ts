@@ -17,6 +17,8 @@ import type { WorldLog } from './world-log.ts';
 export const NEWS_SLICE = 1_000;
 /** Pause before an append without an answer is repeated. */
 export const REPEAT_MS = 250;
+/** An append that found something in its way is repeated if this replica has not read that by then. */
+export const CONFLICT_MS_MAX = 2_000;
 /** Characters of one entry; a larger batch becomes several, a larger fact one of its own. */
 export const ENTRY_CHARS_MAX = 16 * 1024 * 1024;
 
@@ -203,10 +205,14 @@ export class Proposals {
         if (fate !== undefined) return fate;
         if (appended.kind === 'written') await this.#until(() => fate !== undefined || isOver(), seen);
         if (appended.kind === 'conflict') {
-          // What is in the way may be the entry itself, from an append without an answer.
+          // What is in the way may be the entry itself, from an append without an answer, or a part of an entry whose
+          // writer died, at which no entry ever ends.
           if (appended.last < after) await mirror.check();
-          await this.#until(() => fate !== undefined || mirror.position.position >= appended.last, seen);
-          if (fate === undefined && mirror.lost === undefined) return 'other';
+          const late = this.#options.clock.now() + CONFLICT_MS_MAX;
+          const isRead = (): boolean => mirror.position.position >= appended.last;
+          const isLate = (): boolean => isOver() || this.#options.clock.now() >= late;
+          await this.#until(() => fate !== undefined || isRead() || isLate(), seen);
+          if (fate === undefined && mirror.lost === undefined && isRead()) return 'other';
         }
         if (fate !== undefined) return fate;
         if (isOver() || this.#stopped || mirror.lost !== undefined) return 'given-up';

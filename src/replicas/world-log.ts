@@ -28,6 +28,8 @@ export interface FollowEvents {
    * log already, as far as the reader knows.
    */
   onEntry(entry: LogEntry, behind: number): Promise<void>;
+  /** The log has been read up to a position that belongs to no entry that was given. */
+  onPassed?(position: number): void;
   /** The log can be read, or not since `since`. */
   onReachable(reachable: boolean): void;
   /** The log is not the one that was followed: it is gone, or shorter. Nothing follows. */

@@ -183,6 +183,7 @@ export class JetStreamLog implements WorldLog {
   async #onRead(seq: number, text: string | undefined, behind: number, events: FollowEvents): Promise<void> {
     if (text === undefined) {
       this.#readTo = seq;
+      events.onPassed?.(seq);
       return;
     }
     await events.onEntry({ position: seq, text }, behind);

@@ -52,3 +52,32 @@ export class MemoryLog implements WorldLog, Lease {
     if (this.#holder === holder) this.#holder = undefined;
   }
 }
+
+/** Ends with a message that no entry was made of, once `isTorn`; what is appended then stands in its place. */
+export class TornLog extends MemoryLog {
+  isTorn = false;
+  /** So many answers are given before the part has been read. */
+  unreadFor = 0;
+  appends = 0;
+
+  override async append(text: string, expectedLast: number): Promise<Appended> {
+    const end = await super.last();
+    if (this.isTorn && expectedLast === end && this.appends++ < this.unreadFor) {
+      return { kind: 'conflict', last: end + 1 };
+    }
+    this.isTorn = false;
+    return super.append(text, expectedLast);
+  }
+
+  override async last(): Promise<number> {
+    return (await super.last()) + (this.isTorn ? 1 : 0);
+  }
+
+  override follow(after: number, events: FollowEvents): { stop(): Promise<void> } {
+    const following = super.follow(after, events);
+    setImmediate(async () => {
+      if (this.isTorn) events.onPassed?.(await this.last());
+    });
+    return following;
+  }
+}

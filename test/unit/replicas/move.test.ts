@@ -9,7 +9,7 @@ import { foldHistory } from '../../../src/offline/load-state.ts';
 import { chainAfter, ENTRY_FORMAT, entryText } from '../../../src/replicas/entry.ts';
 import { MoveFault, moveIntoLog, moveOutOfLog } from '../../../src/replicas/move.ts';
 import { worldDigest } from '../../../src/replicas/world-digest.ts';
-import { MemoryLog } from './memory-log.ts';
+import { MemoryLog, TornLog } from './memory-log.ts';
 
 const source = 'file/Kubernetes';
 const service = (name: string, port: number | string): Unrecorded => ({
@@ -116,5 +116,18 @@ describe('a journal that is moved into a log and back', () => {
     };
     await log.append(entryText({ header, lines: [] }), await log.last());
     await expect(moveOutOfLog(log, openMemoryJournal())).rejects.toThrow('the chain breaks at entry x');
+  });
+
+  it('ends where the log ends with a part of an entry whose writer died', async () => {
+    const log = new TornLog();
+    await move(await written(), log);
+    log.isTorn = true;
+    expect(await moveOutOfLog(log, openMemoryJournal())).toBe(HISTORY.length - 1);
+  });
+
+  it('is refused where the log holds nothing else', async () => {
+    const log = new TornLog();
+    log.isTorn = true;
+    await expect(moveOutOfLog(log, openMemoryJournal())).rejects.toThrow('has no entry');
   });
 });
