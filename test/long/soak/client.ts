@@ -53,6 +53,11 @@ export class SoakClient {
     this.#refusesNext = true;
   }
 
+  /** A response that was to be refused and has not come yet is accepted. */
+  refuseNone(): void {
+    this.#refusesNext = false;
+  }
+
   hasCluster(text: string): boolean {
     return [...this.#of(CDS).keys()].some(name => name.includes(text));
   }

@@ -77,6 +77,7 @@ class Soak {
       await sleep(random.int(2 * CHANGE_MS));
     }
     for (const [i, client] of this.#clients.entries()) {
+      client.refuseNone();
       if (!client.hasRefused) continue;
       counts.refusals += 1;
       counts.connects += this.#replace(i, random);
