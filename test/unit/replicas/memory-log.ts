@@ -56,7 +56,7 @@ export class MemoryLog implements WorldLog, Lease {
 /** Ends with a message that no entry was made of, once `isTorn`; what is appended then stands in its place. */
 export class TornLog extends MemoryLog {
   isTorn = false;
-  /** So many answers are given before the part has been read. */
+  /** Appends that conflict until the part has been read. */
   unreadFor = 0;
   appends = 0;
 
