@@ -1,6 +1,7 @@
 // How a replica withdraws whose state is doubted, and comes back: not ready, its proxies sent to the other replicas,
-// its journal folded again, and snapshots of the doubted state dropped (replicas/integrity.ts decides when).
+// its journal folded again, and snapshots of the doubted state replaced (replicas/integrity.ts decides when).
 
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 import { foldHistory } from '../offline/load-state.ts';
@@ -63,15 +64,31 @@ export class ReplicaIntegrity {
     }
   }
 
+  /**
+   * Snapshots of the doubted state go first, so that a process that ends on the way begins with none of them. The state
+   * that was folded again becomes the newest snapshot; then those go that were being written meanwhile.
+   */
   async #rejoin(from: State): Promise<void> {
-    const { journal, world, replica } = this.#parts;
+    const { world, replica, journal, log } = this.#parts;
+    await this.#dropSnapshots();
+    const state = await world.goOnFrom(from);
+    try {
+      await journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
+      await this.#dropSnapshots(state.seq);
+    } catch (error) {
+      log('warn', `no snapshot at ${state.seq}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#withdrawn = undefined;
+    replica().resume();
+  }
+
+  /** Those of events before `trusted`, which stays; default: all. */
+  async #dropSnapshots(trusted = Number.POSITIVE_INFINITY): Promise<void> {
+    const { journal } = this.#parts;
     const base = journal.base().seq;
     for (const { seq } of await journal.snapshots.list()) {
       // The one that a compacted journal begins with is what it was folded from.
-      if (seq !== base + 1) await journal.snapshots.drop(seq);
+      if (seq !== base + 1 && seq < trusted) await journal.snapshots.drop(seq);
     }
-    await world.goOnFrom(from);
-    this.#withdrawn = undefined;
-    replica().resume();
   }
 }

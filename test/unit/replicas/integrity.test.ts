@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { readSnapshot } from '../../../src/offline/load-state.ts';
 import { Integrity, type Vote } from '../../../src/replicas/integrity.ts';
 import { Replica } from '../../../src/replicas/replica.ts';
 import { worldDigest } from '../../../src/replicas/world-digest.ts';
@@ -133,13 +134,29 @@ describe('a replica whose memory lost a bit', () => {
     expect(worldDigest(follower.world.state)).toBe(worldDigest(leader.world.state));
   });
 
-  it('drops the snapshots that may hold it', async () => {
+  it('replaces the snapshots that may hold it, one that is being written too', async () => {
     const { pass, follower } = await three();
     follower.flip();
-    await follower.journal.snapshots.write({ seq: follower.world.state.seq, format: 1, facts: [] });
+    const { snapshots } = follower.journal;
+    const { seq } = follower.world.state;
+    await snapshots.write({ seq, format: 1, facts: [] });
+    const list = snapshots.list.bind(snapshots);
+    let begins: (() => Promise<unknown>) | undefined = () => snapshots.write({ seq: seq - 1, format: 1, facts: [] });
+    snapshots.list = async () => {
+      const found = await list();
+      const begin = begins;
+      begins = undefined;
+      void begin?.();
+      return found;
+    };
     await pass(CHECK_POINT_MS);
     await pass(1_000);
-    expect(await follower.journal.snapshots.list()).toEqual([]);
+    expect(begins).toBeUndefined();
+    const left = await snapshots.list();
+    expect(left).toHaveLength(1);
+    expect(left[0]!.seq).toBeGreaterThan(seq);
+    const state = await readSnapshot(follower.journal, Number.MAX_SAFE_INTEGER);
+    expect([state!.seq, worldDigest(state!)]).toEqual([left[0]!.seq, worldDigest(follower.world.state)]);
   });
 });
 
