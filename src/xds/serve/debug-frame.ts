@@ -6,20 +6,21 @@ import { DEBUG_NONCE } from '../session/types.ts';
 import { framed, framedString } from '../wire/frame.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
 import type { DebugQuestion, DebugReply, DebugResource, XdsHost } from './host.ts';
-import type { EndCode, Transport } from './transport.ts';
+import type { EndCode } from './transport.ts';
 
 type Protocol = 'sotw' | 'delta';
 interface Stream {
   readonly protocol: Protocol;
-  readonly transport: Transport;
   end(code: EndCode, message: string): void;
 }
 
-export async function answerDebug(host: XdsHost, stream: Stream, question: DebugQuestion): Promise<void> {
+/** The response to be sent; undefined: there is none, and a refusal has ended the stream. */
+export async function debugAnswer(host: XdsHost, stream: Stream, question: DebugQuestion): Promise<Buffer | undefined> {
   const reply = await host.debug?.(question);
-  if (reply === undefined) return;
-  if ('refused' in reply) stream.end(reply.refused, reply.message);
-  else stream.transport.send(debugResponse(stream.protocol, question.typeUrl, reply), () => undefined);
+  if (reply === undefined) return undefined;
+  if (!('refused' in reply)) return debugResponse(stream.protocol, question.typeUrl, reply);
+  stream.end(reply.refused, reply.message);
+  return undefined;
 }
 
 function debugResponse(

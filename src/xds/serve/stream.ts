@@ -27,7 +27,7 @@ import {
 import { step } from '../session/step.ts';
 import { DEBUG_PREFIX, HEALTH } from '../session/types.ts';
 import { type Admission, type Arrival, arrivalOf, UNLIMITED } from './connect.ts';
-import { answerDebug } from './debug-frame.ts';
+import { debugAnswer } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { InputQueue } from './input-queue.ts';
@@ -71,6 +71,8 @@ export class AdsStream implements Sender {
   #paused = false;
   #closing = false;
   #connectedAt = 0;
+  /** Ends the wait for a client that has not taken the answer to a debug request. */
+  #debugTaken: (() => void) | undefined;
   /** The proxy is accepted but not recorded yet: `ProxyConnected` shares the commit of its first subscription. */
   #unrecordedArrival: Arrival | undefined;
 
@@ -103,6 +105,7 @@ export class AdsStream implements Sender {
   closed(reason: string): void {
     this.ended = true;
     this.#admission.release();
+    this.#debugTaken?.();
     if (this.#closing) return;
     this.#closing = true;
     // Deferred, because a thousand clients may leave at once.
@@ -266,9 +269,10 @@ export class AdsStream implements Sender {
     const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
     if (!this.#affords(typeUrl.length + namesChars(subscribe) + namesChars(unsubscribe))) return;
     const connection = this.#unrecordedArrival?.connection ?? this.connection;
-    const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
+    const { host, subscriptionFacts } = this.#context;
+    const current = () => host.state().proxies.get(connection)?.subscriptions[typeUrl];
     const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
-    await this.#record(this.#context.subscriptionFacts.facts(fact, before));
+    await subscriptionFacts.record(fact, current, facts => this.#record(facts));
   }
 
   /** False: the stream is past its budget, and was ended. */
@@ -348,7 +352,14 @@ export class AdsStream implements Sender {
   async #debug({ typeUrl, names }: SessionEffect & { readonly kind: 'Debug' }): Promise<undefined> {
     const { caller, inTheClear } = this.#admission;
     const identities = inTheClear === true ? [] : (caller?.identities ?? []);
-    await answerDebug(this.#context.host, this, { typeUrl, names, identities });
+    const frame = await debugAnswer(this.#context.host, this, { typeUrl, names, identities });
+    // The next request is handled once the client has taken this answer: a client that does not read holds one.
+    if (frame === undefined || this.ended) return;
+    await new Promise<void>(resolve => {
+      this.#debugTaken = resolve;
+      this.transport.send(frame, () => resolve());
+    });
+    this.#debugTaken = undefined;
   }
 
   #noteType(typeUrl: string, more: TypeRecord): void {

@@ -5,7 +5,8 @@
 // Invariant: a fact refers to a list only if the state has the list when the fact is folded. The state keeps a list
 // while the subscription of a connected proxy equals it (core/fold/name-lists.ts); facts are folded in the order in
 // which the host gets them, so the uses counted here, in that order, are those that folding finds. In doubt the names
-// are listed again.
+// are listed again. What the host refuses is in no state: its uses are given back (`onDisconnected`), and a fact that
+// was given meanwhile and found no list is followed by one with the names in full.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/base/json.ts';
@@ -48,7 +49,39 @@ export class SubscriptionFacts {
     return facts;
   }
 
-  /** Call it when `ProxyDisconnected` is given to the host, not later. */
+  /**
+   * Records a subscription change. `current`: the subscription in the newest folded state. `write`: gives facts to the
+   * host; what that rejects with, this rejects with.
+   */
+  async record(
+    fact: ProxySubscribed,
+    current: () => Subscription | undefined,
+    write: (facts: readonly Unrecorded[]) => Promise<void>,
+  ): Promise<void> {
+    const facts = this.facts(fact, current());
+    try {
+      await write(facts);
+    } catch (error) {
+      this.onDisconnected(fact.connection);
+      throw error;
+    }
+    const unlisted = this.#unlisted(fact, facts, current());
+    if (unlisted.length > 0) await write(unlisted);
+  }
+
+  /** The facts to record besides if the fold of `recorded` did not find its list; none if `after` has the names. */
+  #unlisted(
+    fact: ProxySubscribed,
+    recorded: readonly Unrecorded[],
+    after: Subscription | undefined,
+  ): readonly Unrecorded[] {
+    const isListed = recorded.some(one => one.kind === 'ProxySubscribed' && one.list !== undefined);
+    if (!isListed || after === undefined || after.names.length > 0) return [];
+    this.#forget(fact.connection, fact.typeUrl);
+    return [{ source: XDS_SOURCE, ...fact }];
+  }
+
+  /** Call it when `ProxyDisconnected` is given to the host, not later, or the host refused facts of the connection. */
   onDisconnected(connection: string): void {
     for (const typeUrl of this.#held.get(connection)?.keys() ?? []) this.#forget(connection, typeUrl);
     this.#held.delete(connection);
