@@ -90,18 +90,30 @@ function namesAfter(
 }
 
 /**
+ * Interned values past which those go that no connected proxy refers to. A mesh has a handful of builds of Envoy; a
+ * client that lists other extensions with each stream makes the state grow no further.
+ */
+export const INTERNED_MAX = 64;
+
+/**
  * A value is named by its digest, so the first one stays. Proxies that named it before it was there, as in a journal
  * whose facts came in another order, have their extensions from now on.
  */
 export function internValue(state: State, event: Event & { readonly kind: 'Interned' }): Reduced {
   if (state.interned.has(event.digest)) return [state, []];
-  const known: State = { ...state, interned: state.interned.with(event.digest, event.value) };
+  const kept = state.interned.size < INTERNED_MAX ? state.interned : referredTo(state);
+  const known: State = { ...state, interned: kept.with(event.digest, event.value) };
   const waiting = [...state.proxies.entries()].filter(([, proxy]) => proxy.extensionsDigest === event.digest);
   if (waiting.length === 0) return [known, []];
   const extensions = extensionNames(known, event.digest);
   const proxies = state.proxies.withAll(waiting.map(([key, proxy]) => [key, { ...proxy, extensions }]));
   const request = pushRequest(event.seq, 'proxy', [], { full: true, forced: true });
   return [{ ...known, proxies }, [{ kind: 'Push', request }]];
+}
+
+function referredTo({ interned, proxies }: State): State['interned'] {
+  const used = new Set([...proxies.values()].map(({ extensionsDigest }) => extensionsDigest));
+  return [...interned.keys()].filter(digest => !used.has(digest)).reduce((kept, old) => kept.without(old), interned);
 }
 
 export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Reduced {

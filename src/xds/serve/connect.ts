@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import type { Unrecorded } from '../../core/event.ts';
+import type { Unrecorded, ValueInterned } from '../../core/event.ts';
 import { featureOf } from '../../core/mesh/features.ts';
 import type { Caller } from '../../core/model/caller.ts';
 import { parseSpiffe, verifiedIdentity } from '../../core/model/identity.ts';
@@ -14,7 +14,7 @@ import { API_GENERATOR } from '../../core/model/mcp-kinds.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import { whyNotRegistered } from '../../core/registration/registration.ts';
 import type { State } from '../../core/state.ts';
-import { type Charge, NODE_CHARS_MAX, NODE_ID_CHARS_MAX } from './fact-budget.ts';
+import { type Charge, EXTENSIONS_CHARS_MAX, NODE_CHARS_MAX, NODE_ID_CHARS_MAX } from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
 
 /** What a stream is admitted with. */
@@ -38,6 +38,8 @@ export interface Arrival {
   readonly connection: string;
   readonly facets: NodeFacets;
   readonly facts: readonly Unrecorded[];
+  /** The list of extensions that the node refers to; in `facts` if the state did not have it. */
+  readonly extensions?: Unrecorded & ValueInterned;
 }
 
 /**
@@ -61,9 +63,11 @@ export function arrivalOf(
   nameOf: (proxyId: string) => string,
 ): Arrival | Rejection {
   if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
-  const over = overBudget(node, charge);
+  const { extensions: list, ...rest } = node;
+  const extensions = charsOf(list) > EXTENSIONS_CHARS_MAX ? undefined : internedOf(list);
+  const isKnown = extensions === undefined || state.interned.has(extensions.digest);
+  const over = overBudget(node, isKnown, charge);
   if (over !== undefined) return { status: 'RESOURCE_EXHAUSTED', error: over };
-  const { extensions, ...rest } = node;
   const facets = parseNode(rest);
   if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
   const metadata = isObject(rest.metadata) ? rest.metadata : {};
@@ -78,24 +82,19 @@ export function arrivalOf(
   const unregistered = whyNotRegistered(state, { facets, metadata, identities, node: rest });
   if (unregistered !== undefined) return unregistered;
   const connection = nameOf(facets.id);
-  const facts: Unrecorded[] = [];
-  const list = inOrder(extensions);
-  const digest = list === undefined ? undefined : hash('sha256', canonicalJson(list), 'hex');
-  if (list !== undefined && digest !== undefined && !state.interned.has(digest)) {
-    facts.push({ source: XDS_SOURCE, kind: 'Interned', digest, value: list });
-  }
+  const facts: Unrecorded[] = isKnown ? [] : [extensions];
   facts.push({
     source: XDS_SOURCE,
     kind: 'ProxyConnected',
     connection,
     node: rest,
     protocol,
-    ...(digest === undefined ? {} : { extensions: digest }),
+    ...(extensions === undefined ? {} : { extensions: extensions.digest }),
     ...(caller === undefined || identities.length === 0 || inTheClear === true
       ? {}
       : { identities, proof: caller.proof }),
   });
-  return { facets, facts, connection };
+  return { facets, facts, connection, ...(extensions === undefined ? {} : { extensions }) };
 }
 
 /**
@@ -117,24 +116,27 @@ function whyNoConfiguration(
 }
 
 /** Sorted: each Envoy process lists its extensions in a different order. */
-function inOrder(value: Json | undefined): readonly Json[] | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  const texts = value.map((item: Json) => [canonicalJson(item), item] as const);
-  return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
+function internedOf(list: Json | undefined): (Unrecorded & ValueInterned) | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  const texts = list.map((item: Json) => [canonicalJson(item), item] as const);
+  const value = texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
+  return { source: XDS_SOURCE, kind: 'Interned', digest: hash('sha256', canonicalJson(value), 'hex'), value };
 }
 
 /**
- * A node too large to be recorded, or one more than the client's budget has. Extensions are recorded once for all
- * proxies of a build.
+ * A node too large to be recorded, or one more than the client's budget has. Extensions are recorded, and charged, once
+ * for all proxies of a build.
  */
-function overBudget({ extensions, ...rest }: JsonObject, charge: Charge): string | undefined {
+function overBudget({ extensions, ...rest }: JsonObject, isKnown: boolean, charge: Charge): string | undefined {
   const chars = JSON.stringify(rest).length;
-  const list = extensions === undefined ? 0 : JSON.stringify(extensions).length;
   // It is part of the connection's name, which many facts repeat.
   if (typeof rest.id === 'string' && rest.id.length > NODE_ID_CHARS_MAX) return 'the node id is too long';
   if (chars > NODE_CHARS_MAX) return `the node is larger than ${NODE_CHARS_MAX / 1024} KiB`;
-  return charge(chars + Math.max(0, list - EXTENSIONS_CHARS_FREE));
+  if (charsOf(extensions) > EXTENSIONS_CHARS_MAX)
+    return `the extensions of the node are larger than ${EXTENSIONS_CHARS_MAX / 1024} KiB`;
+  return charge(chars + (isKnown ? 0 : charsOf(extensions)));
 }
 
-/** Stock Envoy's list has 100,000. */
-const EXTENSIONS_CHARS_FREE = 256 * 1024;
+function charsOf(value: Json | undefined): number {
+  return value === undefined ? 0 : JSON.stringify(value).length;
+}

@@ -15,6 +15,8 @@ export const PEER_CHARS_PER_MINUTE = 256 * 1024 * 1024;
 export const FACT_CHARS_MIN = 1_024;
 /** A node without its extensions; Istio's has a few thousand. */
 export const NODE_CHARS_MAX = 512 * 1024;
+/** The extensions that a node lists; stock Envoy's list has 100,000. */
+export const EXTENSIONS_CHARS_MAX = 512 * 1024;
 export const NODE_ID_CHARS_MAX = 1_024;
 /** What is kept of the message of a refusal. */
 export const NACK_CHARS_MAX = 16 * 1024;

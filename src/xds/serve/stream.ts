@@ -377,6 +377,9 @@ export class AdsStream implements Sender {
     const { host, record, onConnected } = this.#context;
     await record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
     if (arrival === undefined) return;
+    const { extensions: list } = arrival;
+    // The state may have dropped the list before this proxy referred to it (core/fold/apply-proxy.ts).
+    if (list !== undefined && !host.state().interned.has(list.digest)) await record([list]);
     this.connection = arrival.connection;
     this.facets = arrival.facets;
     this.#connectedAt = host.clock.now();

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
 import type { Fact } from '../../../../src/core/event.ts';
+import { INTERNED_MAX } from '../../../../src/core/fold/apply-proxy.ts';
 import { restore } from '../../../../src/core/fold/restore.ts';
 import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
 import { defaultSettings, settingsToJson } from '../../../../src/core/mesh/settings.ts';
@@ -156,6 +157,15 @@ describe('facts about proxies push nothing', () => {
     expect(effects).toMatchObject([{ kind: 'Push', request: { full: true, forced: true, reasons: { proxy: 1 } } }]);
     expect(tells({ ...told, value: [] } as Fact)(state).state.interned).toBe(state.interned);
     expect(tells(told)(connected).effects).toEqual([]);
+  });
+  test('extensions that no proxy refers to go once there are many lists', () => {
+    const listed = (digest: string): Fact => ({ kind: 'Interned', digest, value: [{ name: digest }] });
+    let { state } = step(tells(listed('used'))(connected).state, connection('b', 'x', 'used'));
+    for (let i = 1; i < INTERNED_MAX; i++) state = tells(listed(`other-${i}`))(state).state;
+    expect(state.interned.size).toBe(INTERNED_MAX);
+    state = tells(listed('last'))(state).state;
+    expect([...state.interned.keys()]).toEqual(['last', 'used']);
+    expect(state.proxies.get('b-1')?.extensions).toEqual(new Set(['used']));
   });
   test('but keep the proof of its identity with the proxy', () => {
     const proof = { method: 'certificate', fingerprint: 'f' } as never;

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Unrecorded } from '../../../../src/core/event.ts';
+import { INTERNED_MAX } from '../../../../src/core/fold/apply-proxy.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { defaultScheduleSettings } from '../../../../src/xds/push/settings.ts';
@@ -109,5 +110,61 @@ describe('answers to debug requests', () => {
     const stopped = hub.stop(5_000).then(() => 'stopped');
     expect(await Promise.race([stopped, settled()])).toBe('stopped');
     expect(asked).toBe(2);
+  });
+});
+
+describe('a client that lists extensions of its own', () => {
+  const listing = (chars: number) => ({
+    ...nodeOf({ name: 'a' }),
+    extensions: [{ name: 'x'.repeat(chars) }],
+  });
+  const arrive = async (hub: Hub, chars: number): Promise<string> => {
+    let ended = '';
+    const stream = await opened(hub, {
+      end: (_code, message) => {
+        ended = message;
+      },
+    });
+    const request = { protocol: 'delta', typeUrl: EDS, subscribe: ['a'], unsubscribe: [], initial: new Map() } as const;
+    stream.receive({ node: listing(chars), request: { ...request, nonce: '' } });
+    await settled();
+    if (ended === '') stream.closed('gone');
+    return ended;
+  };
+
+  test('is charged for each list that is not on record, and not for one that is', async () => {
+    const hub = hubOf(new MemoryHost());
+    for (let i = 0; i < 3; i++) expect(await arrive(hub, 200_000)).toBe('');
+    const once = hub.budget.stats.charged;
+    expect(once).toBeGreaterThan(200_000);
+    expect(once).toBeLessThan(220_000);
+    await arrive(hub, 200_001);
+    expect(hub.budget.stats.charged).toBeGreaterThan(400_000);
+  });
+
+  test('is refused if the list is too large', async () => {
+    const host = new MemoryHost();
+    expect(await arrive(hubOf(host), 512 * 1024)).toBe('the extensions of the node are larger than 512 KiB');
+    expect(host.events).toEqual([]);
+  });
+
+  test('has them although the state drops the list before the proxy refers to it', async () => {
+    const host = new MemoryHost();
+    const hub = hubOf(host);
+    expect(await arrive(hub, 10)).toBe('');
+    const record = host.record.bind(host);
+    host.record = async facts => {
+      host.record = record;
+      const others = Array.from(
+        { length: INTERNED_MAX },
+        (_, i): Unrecorded => ({ source: 'xds', kind: 'Interned', digest: `other-${i}`, value: [{ name: 'other' }] }),
+      );
+      return record([...others, ...facts]);
+    };
+    const stream = await opened(hub);
+    const request = { protocol: 'delta', typeUrl: EDS, subscribe: ['a'], unsubscribe: [], initial: new Map() } as const;
+    stream.receive({ node: listing(10), request: { ...request, nonce: '' } });
+    await settled();
+    expect(host.state().proxies.get(stream.connection)?.extensions).toEqual(new Set(['x'.repeat(10)]));
   });
 });
