@@ -4,7 +4,8 @@
 // `nackedNames`, and the next response of the type repeats them all, because a client may drop a whole response for one
 // bad resource. Exception: if the type changed between the response and the NACK (a later response was sent, or a name
 // disappeared or is no longer watched), the repetition is due at once, as there may be no other occasion.
-// Invariant: `nackedNames` are the names of NACKed responses that no ACKed response has contained since.
+// Invariant: `nackedNames` are the names of NACKed responses that no ACKed response has contained since. Of responses
+// that were merged it is not known which names each had, so a NACK of one counts for all of their names.
 
 import { type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
 import { withDue } from './subscribe.ts';
@@ -17,13 +18,16 @@ export function recordAck(watch: Watch, nonce: string): Watch {
   if (watch.nackedNames.size === 0) return { ...watch, ...settled, unanswered: after };
   // Envoy answers in the order of the responses, so an ACK of a later one accepts the earlier ones too.
   const accepted = new Set<string>();
-  for (const answered of [...before, at]) for (const name of answered.names) accepted.add(name);
+  for (const answered of [...before, at]) {
+    if (answered.isRefused !== true) for (const name of answered.names) accepted.add(name);
+  }
   const nackedNames = new Set([...watch.nackedNames].filter(name => !accepted.has(name)));
   return { ...watch, ...settled, unanswered: after, nackedNames };
 }
 
 /**
- * The watch after the NACK, and the names of the NACKed response in name order (empty if its nonce is no longer known).
+ * The watch after the NACK, and the names of the NACKed response in name order; of one that was merged with others, the
+ * names of all. Empty if the nonce is no longer known.
  */
 export function recordNack(
   protocol: Session['protocol'],
@@ -31,7 +35,7 @@ export function recordNack(
   nonce: string,
   message: string,
 ): readonly [Watch, readonly string[]] {
-  const { before, at, after } = split(watch.unanswered, nonce);
+  const { before, at, after } = splitMerged(watch.unanswered, nonce);
   if (at === undefined) return [{ ...watch, lastError: message }, []];
   const nackedNames = new Set(watch.nackedNames);
   let changed = after.length > 0;
@@ -54,15 +58,38 @@ export function withUnanswered(unanswered: readonly Unanswered[], next: Unanswer
   const all = [...unanswered, next];
   if (all.length <= UNANSWERED_MAX) return all;
   const [first, second, ...rest] = all;
-  return [{ nonce: second!.nonce, names: new Set([...first!.names, ...second!.names]) }, ...rest];
+  const merged: Unanswered = {
+    nonce: second!.nonce,
+    names: new Set([...first!.names, ...second!.names]),
+    oldest: first!.oldest ?? first!.nonce,
+    ...(first!.isRefused === true ? { isRefused: true } : {}),
+  };
+  return [merged, ...rest];
 }
 
 function notSentSince(nackedNames: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
-  return [...nackedNames].filter(name => !later.some(({ names }) => names.has(name)));
+  const isSent = (name: string): boolean => later.some(({ names, isRefused }) => isRefused !== true && names.has(name));
+  return [...nackedNames].filter(name => !isSent(name));
 }
 
 function split(unanswered: readonly Unanswered[], nonce: string) {
   const at = unanswered.findIndex(answered => answered.nonce === nonce);
   if (at < 0) return { before: [], at: undefined, after: unanswered };
   return { before: unanswered.slice(0, at), at: unanswered[at], after: unanswered.slice(at + 1) };
+}
+
+/** As `split`; a nonce of a merged response but the newest leaves the rest of them without an answer. */
+function splitMerged(unanswered: readonly Unanswered[], nonce: string): ReturnType<typeof split> {
+  const [first, ...rest] = unanswered;
+  const found = split(unanswered, nonce);
+  if (found.at !== undefined || first?.oldest === undefined || !isWithin(nonce, first.oldest, first.nonce))
+    return found;
+  return { before: [], at: first, after: [{ ...first, isRefused: true }, ...rest] };
+}
+
+/** Nonces of a stream are `<stream>/<count>`. */
+function isWithin(nonce: string, oldest: string, newest: string): boolean {
+  const stream = oldest.slice(0, oldest.lastIndexOf('/') + 1);
+  const count = (of: string): number => (of.startsWith(stream) ? Number(of.slice(stream.length)) : Number.NaN);
+  return count(nonce) >= count(oldest) && count(nonce) < count(newest);
 }

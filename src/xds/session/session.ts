@@ -107,10 +107,16 @@ export interface Response {
   readonly full: boolean;
 }
 
-/** A response without an ACK or NACK so far. */
+/** A response without an ACK or NACK so far, or several that were merged. */
 export interface Unanswered {
+  /** Of the newest. */
   readonly nonce: string;
+  /** In any of them. */
   readonly names: ReadonlySet<string>;
+  /** Nonce of the oldest of several. */
+  readonly oldest?: string;
+  /** One of several was NACKed, it is not known which names that had: an ACK of the others accepts none. */
+  readonly isRefused?: true;
 }
 
 /** The content of the next response of a type beyond the changes. */

@@ -256,8 +256,50 @@ describe('responses without an answer', () => {
     let all: readonly Unanswered[] = [];
     for (let i = 0; i <= UNANSWERED_MAX; i++) all = withUnanswered(all, { nonce: `${i}`, names: new Set([`n${i}`]) });
     expect(all).toHaveLength(UNANSWERED_MAX);
-    expect(all[0]).toEqual({ nonce: '1', names: new Set(['n0', 'n1']) });
+    expect(all[0]).toEqual({ nonce: '1', names: new Set(['n0', 'n1']), oldest: '0' });
     expect(all.at(-1)).toEqual({ nonce: `${UNANSWERED_MAX}`, names: new Set([`n${UNANSWERED_MAX}`]) });
+  });
+
+  test('are blamed by their names if one of those that were merged is refused, and repeated', () => {
+    const names = Array.from({ length: UNANSWERED_MAX + 2 }, (_, i) => `n${String(i).padStart(2, '0')}`);
+    let [session] = run(openSession('delta', 's'), delta(CDS));
+    // Each response has one more cluster.
+    names.forEach((_, i) => {
+      const text = names.slice(0, i + 1).map(name => `${name}=1`);
+      [session] = run(session, ...(i === 0 ? [] : [PUSH]), evaluated(i + 1, { [CDS]: text.join(' ') }), SENT);
+    });
+    const { unanswered } = watchOf(session, CDS);
+    expect(unanswered).toHaveLength(UNANSWERED_MAX);
+    expect(unanswered[0]).toMatchObject({ nonce: 's/3', oldest: 's/1' });
+    const [refused, effects] = run(session, delta(CDS, [], 's/1', 'n00: no such cluster'));
+    const sent = ['n00', 'n01', 'n02'];
+    expect(effects[0]).toMatchObject({ kind: 'Nacked', sent, blamed: ['n00'] });
+    expect([...watchOf(refused, CDS).nackedNames].sort()).toEqual(sent);
+    expect([...watchOf(refused, CDS).due.names].sort()).toEqual(sent);
+    // The rest of the merged responses is answered later: accepted, that says nothing of the refused names.
+    const [accepted] = run(refused, delta(CDS, [], 's/3'));
+    expect([...watchOf(accepted, CDS).nackedNames].sort()).toEqual(sent);
+    expect(watchOf(accepted, CDS).unanswered[0]).toMatchObject({ nonce: 's/4' });
+    const [again, more] = run(refused, delta(CDS, [], 's/3', 'n02: no such cluster'));
+    expect(more[0]).toMatchObject({ kind: 'Nacked', blamed: ['n02'] });
+    // The repetition is a response of its own; its ACK settles all.
+    const all = names.map(name => `${name}=1`).join(' ');
+    const [repeated, respond] = run(again, ...[1, 2].map(i => evaluated(names.length + i, { [CDS]: all })));
+    expect(respond).toMatchObject([{ kind: 'Respond', names: sent, nonce: `s/${names.length + 1}` }]);
+    const [settled] = run(repeated, SENT, delta(CDS, [], `s/${names.length + 1}`));
+    expect([...watchOf(settled, CDS).nackedNames]).toEqual([]);
+  });
+
+  test('of another stream are not blamed', () => {
+    const names = ['a', 'b'];
+    const merged: Unanswered = { nonce: 's/3', names: new Set(names), oldest: 's/1' };
+    const [asked] = run(openSession('delta', 's'), delta(RDS, names));
+    const watch = { ...watchOf(asked, RDS), unanswered: [merged] };
+    const session: Session = { ...asked, watches: asked.watches.with(RDS, watch) };
+    for (const nonce of ['t/2', 's/0', 's/4', 's/x', '2', '']) {
+      expect(run(session, delta(RDS, [], nonce, 'a: no'))[1][0]).toMatchObject({ kind: 'Nacked', sent: [] });
+    }
+    expect(run(session, delta(RDS, [], 's/2', 'a: no'))[1][0]).toMatchObject({ kind: 'Nacked', sent: names });
   });
 });
 
