@@ -12,7 +12,17 @@
 // Identity: identical arguments give identical lists (name-sets.ts; only `sortedUnion` of several lists makes a new
 // one), by which streams share bodies (serve/shared-bodies.ts).
 
-import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
+import {
+  absent,
+  diffVersions,
+  intersection,
+  mergePresent,
+  namesOf,
+  noList,
+  sorted,
+  unionWith,
+  without,
+} from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
 
@@ -179,21 +189,24 @@ export function hasReleasableRemoval(session: Session): boolean {
   return false;
 }
 
-/** Clusters in a response start to warm; endpoints in a response end that. `clientVersions`: after the response. */
+/**
+ * Clusters in a response start to warm; a response of endpoints answers for those of the subscription, also where it
+ * has none: Envoy takes a removed assignment as an empty one (source/extensions/clusters/eds/eds.cc, onConfigUpdate), and
+ * a repetition adds nothing. `watch`: of the type, after the response.
+ */
 export function warmingAfter(
   session: Session,
   typeUrl: string,
   planned: PlannedResponse,
-  clientVersions: Versions,
+  watch: Watch,
 ): ReadonlySet<string> {
   if (typeUrl === CDS) {
     const warming = unionWith(session.warmingClusters, planned.newToClient);
-    const gone = absent(warming, clientVersions);
+    const gone = absent(warming, watch.clientVersions);
     return gone.length === 0 ? warming : without(warming, gone);
   }
-  return typeUrl === EDS && session.warmingClusters.size > 0
-    ? without(session.warmingClusters, planned.names)
-    : session.warmingClusters;
+  if (typeUrl !== EDS || session.warmingClusters.size === 0) return session.warmingClusters;
+  return without(session.warmingClusters, sorted(intersection(session.warmingClusters, watch.names)));
 }
 
 /** State of the world cannot express a removal, so a name that disappeared will never be accepted: forget it. */

@@ -280,7 +280,7 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
     watches: session.watches.with(typeUrl, { ...watchAfter, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
-    warmingClusters: warmingAfter(session, typeUrl, planned, watchAfter.clientVersions),
+    warmingClusters: warmingAfter(session, typeUrl, planned, watchAfter),
     cdsWait: waits ? { began: cdsWait?.began ?? nonce, awaited: nonce } : cdsWait,
   };
   const { names, removed, full } = planned;

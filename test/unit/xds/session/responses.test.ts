@@ -329,6 +329,31 @@ describe('endpoints of clusters that warm', () => {
     expect(after.warmingClusters.size).toBe(0);
   });
 
+  test.each(['sotw', 'delta'] as const)(
+    'are told once where there are none, and not again with each push: %s',
+    protocol => {
+      const of = protocol === 'delta' ? delta : sotw;
+      const without = { [CDS]: versions('a=1 b=1'), [EDS]: versions('a=1') };
+      const [asked] = run(view(run(openSession(protocol, 's'), of(CDS))[0], without, 1)[0], of(EDS, ['a', 'b']));
+      const [first, told] = view(asked, without, 1);
+      expect(shown(told).filter(line => line.startsWith('EDS'))).toEqual([protocol === 'delta' ? 'EDS a -b' : 'EDS a']);
+      expect(first.warmingClusters.size).toBe(0);
+      const again = { ...without, [CDS]: versions('a=1 b=2') };
+      const acked = (session: Session): Session =>
+        run(
+          session,
+          protocol === 'delta'
+            ? delta(CDS, [], { nonce: watchOf(session, CDS).nonceSent })
+            : sotw(CDS, [], watchOf(session, CDS).nonceSent),
+        )[0];
+      const [warming, effects] = push(acked(first), again, 2);
+      expect(shown(effects).filter(line => line.startsWith('CDS'))).toHaveLength(1);
+      const [silent, more] = push(acked(warming), again, 3);
+      expect(shown(more).filter(line => line.startsWith('EDS'))).toEqual([]);
+      expect(silent.warmingClusters.size).toBe(0);
+    },
+  );
+
   test('are not waited for when the cluster is gone again', () => {
     const [client] = view(run(openSession('delta', 's'), delta(CDS))[0], { [CDS]: versions('a=1 b=1') }, 1);
     expect([...client.warmingClusters]).toEqual(['a', 'b']);
