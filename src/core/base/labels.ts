@@ -25,12 +25,17 @@ export function sameLabels(a: Labels, b: Labels): boolean {
   return Object.keys(a).length === Object.keys(b).length && selects(a, b);
 }
 
+/** The text of the label that gives a workload's locality; empty when there is none. */
+export function localityLabel(labels: Labels): string {
+  return labels[LOCALITY_LABEL] ?? labels[LEGACY_LOCALITY_LABEL] ?? '';
+}
+
 /**
  * The locality that a workload's label gives, as `region/zone/subzone`; empty when there is none. Without a slash, dots
  * separate.
  */
 export function localityOfLabels(labels: Labels): string {
-  const text = labels[LOCALITY_LABEL] || labels[LEGACY_LOCALITY_LABEL] || '';
+  const text = localityLabel(labels);
   return text.includes('/') ? text : text.replaceAll('.', '/');
 }
 

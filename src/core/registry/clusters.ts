@@ -47,15 +47,22 @@ interface NetworkRange {
   readonly network: string;
 }
 
+/** Wider ranges first: of those that have an address, the widest says its network. */
 const networkRanges: Query<'', readonly NetworkRange[]> = {
   name: 'registry/networkRanges',
-  run: reader =>
-    sortedNetworks(reader).flatMap(([network, { endpoints = [] }]) =>
+  run: reader => {
+    const ranges = sortedNetworks(reader).flatMap(([network, { endpoints = [] }]) =>
       endpoints.flatMap(({ fromCidr }) =>
         fromCidr !== undefined && isCidr(fromCidr) ? [{ cidr: fromCidr, network }] : [],
       ),
-    ),
+    );
+    return ranges.sort((a, b) => bitsOf(a) - bitsOf(b));
+  },
 };
+
+function bitsOf({ cidr }: NetworkRange): number {
+  return Number(cidr.slice(cidr.indexOf('/') + 1));
+}
 
 function sortedNetworks(reader: Reader) {
   return Object.entries(reader.networks().networks ?? {}).sort(([a], [b]) => compareText(a, b));

@@ -5,7 +5,7 @@
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {
   type Labels,
-  localityOfLabels,
+  localityLabel,
   REGION_LABEL,
   SUBZONE_LABEL,
   selects,
@@ -211,13 +211,16 @@ export function ownServiceEntries(reader: ProxyReader): readonly Obj<'ServiceEnt
     .filter(entry => entry !== undefined);
 }
 
-/** The topology labels of the workload, else its locality label, else the locality of the node. */
+/**
+ * The topology labels of the workload, else its locality label as it stands (only registries take dots for slashes),
+ * else the locality of the node.
+ */
 function localityOf(reader: ProxyReader, labels: Labels): Locality {
   const { [REGION_LABEL]: region, [ZONE_LABEL]: zone, [SUBZONE_LABEL]: subzone } = labels;
   if (region !== undefined || zone !== undefined || subzone !== undefined) {
     return { region: region ?? '', zone: zone ?? '', subzone: subzone ?? '' };
   }
-  const labelled = localityOfLabels(labels);
+  const labelled = localityLabel(labels);
   return labelled === '' ? reader.facet('nodeLocality') : splitLocality(labelled);
 }
 

@@ -17,8 +17,8 @@ const byText: Readonly<Record<string, TrafficDistribution>> = {
 export function trafficDistributionOf(reader: Reader, obj: Obj, field: string | undefined): TrafficDistribution {
   const fromField = field === undefined ? undefined : byText[field.toLowerCase()];
   if (fromField !== undefined) return fromField;
-  const own = obj.annotations[ANNOTATION];
-  if (own !== undefined) return byText[own.toLowerCase()] ?? 'Any';
+  const own = obj.annotations[ANNOTATION] ?? '';
+  if (own !== '') return byText[own.toLowerCase()] ?? 'Any';
   const cluster = obj.kind === 'Service' ? obj.cluster : reader.setting('clusterId');
   const inherited = reader.object('Namespace', `${cluster}/${obj.namespace}`)?.annotations[ANNOTATION];
   return inherited === undefined ? 'Any' : (byText[inherited.toLowerCase()] ?? 'Any');

@@ -122,30 +122,33 @@ function gatewaysOf(
   const { type, ports } = service.spec;
   const { cluster } = service;
   const common = { network, cluster, ...servicePorts, serviceAccount: '' };
+  const own = outsideAddresses(service);
   const selector = type === 'NodePort' ? nodeSelector(service) : undefined;
-  if (selector !== undefined) {
-    const port = ports.find(candidate => candidate.port === common.port)?.nodePort ?? common.port;
-    return nodeAddresses(reader, cluster, selector).map(address => ({ ...common, address, port }));
-  }
-  return outsideAddresses(service).map(address => ({ ...common, address }));
+  if (selector === undefined) return own.map(address => ({ ...common, address }));
+  const port = ports.find(candidate => candidate.port === common.port)?.nodePort ?? common.port;
+  const addresses = own.length > 0 ? own : nodeAddresses(reader, cluster, selector);
+  return addresses.map(address => ({ ...common, address, port }));
 }
 
+/** Undefined: there is no annotation. One that cannot be read selects every node, as in istiod. */
 function nodeSelector(service: Obj<'Service'>): Readonly<Record<string, string>> | undefined {
   const text = service.annotations[NODE_SELECTOR_ANNOTATION];
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as Readonly<Record<string, string>>) : undefined;
+    return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
+/** The first external address of each node. */
 function nodeAddresses(reader: Reader, cluster: string, selector: Readonly<Record<string, string>>): readonly string[] {
   return reader
     .objects('Node', `${cluster}/`)
     .filter(node => selects(selector, node.labels))
-    .flatMap(node => node.spec.addresses.filter(({ type }) => type === 'ExternalIP').map(({ address }) => address));
+    .map(node => node.spec.addresses.find(({ type, address }) => type === 'ExternalIP' && address !== ''))
+    .flatMap(found => found?.address ?? []);
 }
 
 function byPlace(a: NetworkGateway, b: NetworkGateway): number {

@@ -255,16 +255,19 @@ function destinationService(reader: ProxyReader, host: string, namespace: string
   return beside ?? reader.get(scopeService, host);
 }
 
-/** Hosts with routes from the same VirtualServices through the same Gateways become domains of one virtual host. */
+/**
+ * Hosts with routes from the same VirtualServices through the same Gateways become domains of one virtual host. A host
+ * is compared with the last virtual host of its routes only: one that redirects to TLS, or does not, parts the others.
+ */
 function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
   const kept: OpenHost[] = [];
   /** By their first routes: there can be thousands of hosts, and few begin alike. */
   const alike = new Map<VirtualServiceRoutesInputs | undefined, OpenHost[]>();
   for (const host of [...hosts].sort((a, b) => byCollapseOrder(a.host, b.host))) {
     const candidates = alike.get(host.routes[0]) ?? [];
-    const same = candidates.find(other => other.requireTls === host.requireTls && sameItems(other.routes, host.routes));
-    if (same !== undefined) {
-      same.domains.push(...host.domains);
+    const last = candidates.findLast(other => sameItems(other.routes, host.routes));
+    if (last !== undefined && last.requireTls === host.requireTls) {
+      last.domains.push(...host.domains);
       continue;
     }
     kept.push(host);

@@ -101,6 +101,21 @@ describe('endpoints of EndpointSlices', () => {
   });
 });
 
+describe('the network of an endpoint', () => {
+  const networkOf = (ranges: Readonly<Record<string, string>>): string | undefined => {
+    const networks = Object.fromEntries(
+      Object.entries(ranges).map(([name, fromCidr]) => [name, { endpoints: [{ fromCidr }] }]),
+    );
+    const state = world([service('web'), slice('web', [{ ip: '10.0.0.1' }])], { networks: { networks } });
+    return endpoints(state)[0]?.network;
+  };
+  test('is that of the widest range that has the address', () => {
+    expect(networkOf({ a: '10.0.0.0/24', b: '10.0.0.0/8', c: '10.0.0.0/16' })).toBe('b');
+    expect(networkOf({ a: '10.0.0.0/8', b: '10.0.0.0/16' })).toBe('a');
+    expect(networkOf({ a: '10.0.0.1/32', b: '10.1.0.0/16' })).toBe('a');
+  });
+});
+
 describe('the workload of a pod', () => {
   const owned = (kind: string, owner: string, labels: Record<string, string> = {}) => {
     const plain = pod('web-1', '10.0.0.1', { labels });

@@ -161,8 +161,12 @@ describe('the workload of a proxy', () => {
   });
 
   test('has the locality of its label, where no pod is known', () => {
-    const proxy = proxyOf(nodeOf({ labels: { 'istio-locality': 'a.b.c' } }));
-    expect(ask(world([]), locality, '', proxy)).toEqual({ region: 'a', zone: 'b', subzone: 'c' });
+    const at = (labels: Readonly<Record<string, string>>): unknown =>
+      ask(world([]), locality, '', proxyOf(nodeOf({ labels })));
+    expect(at({ 'istio-locality': 'a/b/c' })).toEqual({ region: 'a', zone: 'b', subzone: 'c' });
+    // Only the registry takes dots for slashes.
+    expect(at({ 'istio-locality': 'a.b.c' })).toEqual({ region: 'a.b.c', zone: '', subzone: '' });
+    expect(at({ 'topology.istio.io/locality': 'x/y', 'istio-locality': 'a/b' })).toMatchObject({ region: 'x' });
   });
 
   test('is a machine with its address: the one of its name, else of its namespace, else the first by name', () => {

@@ -39,6 +39,12 @@ describe('the registry of Kubernetes services', () => {
       { 'networking.istio.io/traffic-distribution': 'PreferClose' },
       'Any',
     ],
+    [
+      {},
+      { 'networking.istio.io/traffic-distribution': '' },
+      { 'networking.istio.io/traffic-distribution': 'PreferClose' },
+      'PreferSameZone',
+    ],
   ])(
     'derives from spec %o, annotation %o and namespace %o the traffic distribution %s',
     (spec, annotations, inherited, expected) => {

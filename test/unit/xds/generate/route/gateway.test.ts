@@ -97,6 +97,21 @@ describe('the routes of a gateway', () => {
     expect(apart.route('gw', 'http.80').virtualHosts).toHaveLength(4);
   });
 
+  it('stay apart where a host between them redirects to TLS and they do not, or the other way round', () => {
+    const made = scene(
+      gateway('gw', [
+        http(80, ['a.example.com', 'c.example.com', 'd.example.com'], { tls: { httpsRedirect: true } }),
+        http(80, ['b.example.com'], { port: { number: 80, name: 'plain', protocol: 'HTTP' } }),
+      ]),
+      virtualService('v', ['*.example.com'], [to('shop')]),
+    );
+    expect(domains(made, 'http.80')).toEqual([
+      ['a.example.com:80', ['a.example.com']],
+      ['b.example.com:80', ['b.example.com']],
+      ['c.example.com:80', ['c.example.com', 'd.example.com']],
+    ]);
+  });
+
   it('redirect to TLS, also for hosts without VirtualService', () => {
     const tls = { httpsRedirect: true };
     const made = scene(
