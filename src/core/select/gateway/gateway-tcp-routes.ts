@@ -5,7 +5,7 @@
 import { PARENTS } from '../../model/derived.ts';
 import { matches, subsetOf } from '../../model/hosts.ts';
 import { protocolOf } from '../../model/protocol.ts';
-import type { Port, Protocol } from '../../model/service.ts';
+import type { Port } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import type { L4MatchAttributes, TLSRoute, VirtualService } from '../../schema/istio-types.gen.ts';
 import { sniDnatName } from '../cluster/cluster-names.ts';
@@ -18,8 +18,8 @@ import type { MergedServer } from './gateways.ts';
 export interface SniRoute {
   readonly serverNames: readonly string[];
   readonly route: TcpRoute;
-  /** Of the port that is meant, as far as the gateway can know it. */
-  readonly protocol: Protocol;
+  /** The port that is meant, as far as the gateway can know it. */
+  readonly port: Pick<Port, 'port' | 'protocol'>;
 }
 
 /** The route of a TCP server, also of one that ends TLS: the first tcp rule that fits. */
@@ -50,7 +50,7 @@ export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): re
       for (const match of rule.match ?? []) {
         if (!fits(match, merged)) continue;
         const route = ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
-        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route, protocol: 'TLS' });
+        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route, port: declaredPort(merged) });
       }
     }
   }
@@ -71,7 +71,7 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
       for (const subset of subsets) {
         const name = sniDnatName(service.hostname, subset, port.port);
         const route = sniTcpRoute(reader, name, { service, port, subset }, rule?.spec);
-        routes.push({ serverNames: [name], route, protocol: port.protocol });
+        routes.push({ serverNames: [name], route, port });
       }
     }
   }

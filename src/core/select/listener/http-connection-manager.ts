@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
 // pilot/pkg/networking/util/proxy_headers.go.
 
+import ipaddr from 'ipaddr.js';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -51,21 +52,30 @@ function normalizationOf(reader: ProxyReader): string {
   return typeof value === 'string' ? value : 'DEFAULT';
 }
 
-/** Every `fromCidr` of the mesh's networks: their addresses count as internal. */
+/** Every `fromCidr` of the mesh's networks: their addresses count as internal. One of two networks is there twice. */
 function internalNetworks(reader: ProxyReader): readonly string[] {
   const networks = reader.networks().networks;
-  const ranges = new Set<string>();
+  const ranges: string[] = [];
   for (const network of isObject(networks) ? Object.values(networks) : []) {
     const endpoints = isObject(network) && Array.isArray(network.endpoints) ? network.endpoints : [];
     for (const endpoint of endpoints) {
-      if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.add(endpoint.fromCidr);
+      if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.push(endpoint.fromCidr);
     }
   }
-  return [...ranges].sort(byAddress);
+  return ranges.sort(byAddress);
 }
 
+/** By the value of the address, IPv4 first, then by length. */
 function byAddress(a: string, b: string): number {
-  const [addressA = '', lengthA = ''] = a.split('/');
-  const [addressB = '', lengthB = ''] = b.split('/');
-  return compareText(addressA, addressB) || Number(lengthA) - Number(lengthB);
+  const [addressA = '', lengthA = HOST_LENGTH] = a.split('/');
+  const [addressB = '', lengthB = HOST_LENGTH] = b.split('/');
+  return compareText(sortKey(addressA), sortKey(addressB)) || Number(lengthA) - Number(lengthB);
+}
+
+/** Of an address without a length: no less than any length of its family. */
+const HOST_LENGTH = 128;
+
+function sortKey(address: string): string {
+  const bytes = ipaddr.isValid(address) ? ipaddr.parse(address).toByteArray() : [];
+  return String.fromCharCode(bytes.length, ...bytes);
 }

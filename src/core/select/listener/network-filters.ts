@@ -7,10 +7,10 @@ export interface NetworkChainTraits {
   /** The proxy is the server of mesh mTLS on this chain, so that peers tell each other who they are. */
   readonly exchange: boolean;
   /**
-   * Connections end at a workload here, so policies decide about them; not so where they are passed on unread or
-   * dropped.
+   * Present where policies decide: connections end at a workload here, not so where they are passed on unread or
+   * dropped. A namespace whose policies count besides those of the proxy's and the root namespace; '' for none.
    */
-  readonly authorized: boolean;
+  readonly policiesBeside: string | undefined;
   /**
    * The port by which extensions fit, as `extensionPort` gives it; undefined: the chain has none, as its connections go
    * to no service or are dropped.

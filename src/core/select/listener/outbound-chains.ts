@@ -10,6 +10,7 @@ import type { ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
 import type { L4MatchAttributes, VirtualService } from '../../schema/istio-types.gen.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
+import { shortForms } from '../route/short-forms.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { ruleTcpRoute, serviceTcpRoute, type TcpRoute } from './tcp-routes.ts';
 
@@ -132,16 +133,11 @@ function defaultTlsChain(reader: ProxyReader, bound: BoundPort): TcpChainPlan {
 
 /** Names under which clients of this namespace may ask for the aliases of a service. */
 function aliasNames(reader: ProxyReader, service: Service): readonly string[] {
-  const suffix = `.svc.${reader.setting('domainSuffix')}`;
-  const names: string[] = [];
-  for (const { hostname, namespace } of service.aliases) {
-    names.push(hostname);
-    if (!hostname.endsWith(suffix)) continue;
-    const short = hostname.slice(0, -suffix.length);
-    if (namespace === reader.facet('namespace')) names.push(short.slice(0, short.indexOf('.')));
-    names.push(short, `${short}.svc`);
-  }
-  return names;
+  return service.aliases.flatMap(({ hostname }) => [
+    hostname,
+    ...(reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN') ? [`${hostname}.`] : []),
+    ...shortForms(hostname, reader.facet('dnsDomain')),
+  ]);
 }
 
 function plainChains(

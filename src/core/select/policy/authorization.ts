@@ -42,11 +42,11 @@ export interface ExternalPolicies {
   readonly policies: readonly AppliedPolicy[];
 }
 
-/** Undefined: no policy applies to the proxy. */
-export const authorizationOfProxy: Query<'', AuthorizationInputs | undefined> = {
+/** Argument: a further namespace whose policies count, '' for none. Undefined: no policy applies to the proxy. */
+export const authorizationOfProxy: Query<string, AuthorizationInputs | undefined> = {
   name: 'select/authorizationOfProxy',
-  run: reader => {
-    const attached = attachedPolicies(reader);
+  run: (reader, beside) => {
+    const attached = attachedPolicies(reader, beside);
     if (attached.length === 0) return undefined;
     return {
       policies: attached.filter(({ spec }) => spec.action !== 'CUSTOM'),
@@ -59,8 +59,9 @@ export const authorizationOfProxy: Query<'', AuthorizationInputs | undefined> = 
   },
 };
 
-function attachedPolicies(reader: ProxyReader): readonly AppliedPolicy[] {
-  const namespaces = new Set([reader.mesh('rootNamespace'), reader.facet('namespace')]);
+function attachedPolicies(reader: ProxyReader, beside: string): readonly AppliedPolicy[] {
+  const own = reader.facet('namespace');
+  const namespaces = new Set([reader.mesh('rootNamespace'), own, beside === '' ? own : beside]);
   return [...namespaces].flatMap(namespace =>
     reader
       .get(authorizationPoliciesIn, namespace)

@@ -23,10 +23,10 @@ export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits):
 
 const networkFiltersOf: Query<NetworkChainTraits, readonly Filter[]> = {
   name: 'listener/networkFiltersOf',
-  key: ({ traffic, exchange, authorized, extensionPort = '' }) =>
-    `${traffic}|${exchange}|${authorized}|${extensionPort}`,
-  run: (reader, { traffic, exchange, authorized, extensionPort }) => {
-    const { custom, rules } = authorizationOf(reader, 'tcp', authorized);
+  key: ({ traffic, exchange, policiesBeside, extensionPort = '' }) =>
+    `${traffic}|${exchange}|${policiesBeside}|${extensionPort}`,
+  run: (reader, { traffic, exchange, policiesBeside, extensionPort }) => {
+    const { custom, rules } = authorizationOf(reader, 'tcp', policiesBeside);
     return reader.make(networkFilterList, {
       exchangedLabels: exchange ? exchangedLabels(reader) : undefined,
       customAuthorization: custom,
@@ -52,7 +52,7 @@ const httpFiltersOf: Query<HttpChainTraits, readonly HttpFilter[]> = {
     `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}|${extensionPort}`,
   run: (reader, traits) => {
     const { traffic, extensionPort } = traits;
-    const { custom, rules } = authorizationOf(reader, 'http', traffic !== 'outbound');
+    const { custom, rules } = authorizationOf(reader, 'http', traffic === 'outbound' ? undefined : '');
     return reader.make(httpFilterList, {
       ...selectHttpFilters(reader, traits),
       customAuthorization: custom,

@@ -178,16 +178,16 @@ function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, rout
 }
 
 /** Mesh mTLS that goes on to another network as it is. */
-function autoChain(reader: ProxyReader, { serverNames, route, protocol }: SniRoute): FilterChain {
+function autoChain(reader: ProxyReader, { serverNames, route, port }: SniRoute): FilterChain {
   const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
   const filters = [
     ...networkFilters(reader, {
       traffic: 'gateway',
       exchange: false,
-      authorized: false,
-      extensionPort: undefined,
+      policiesBeside: undefined,
+      extensionPort: portOfExtensions(reader, port.port),
     }),
-    ...terminalFilters(reader, route, { protocol }, accessLog),
+    ...terminalFilters(reader, route, { protocol: port.protocol }, accessLog),
   ];
   return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
 }
@@ -199,7 +199,7 @@ function tcpStack(reader: ProxyReader, merged: MergedServer, route: TcpRoute): r
     ...networkFilters(reader, {
       traffic: 'gateway',
       exchange: merged.server.tls?.mode === 'ISTIO_MUTUAL',
-      authorized: true,
+      policiesBeside: '',
       extensionPort: portOfExtensions(reader, merged.server.port?.number ?? 0),
     }),
     ...terminalFilters(reader, route, { protocol }, accessLog),

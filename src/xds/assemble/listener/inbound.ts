@@ -51,7 +51,7 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
       filters: networkFilters(reader, {
         traffic: 'inbound',
         exchange: true,
-        authorized: false,
+        policiesBeside: undefined,
         extensionPort: undefined,
       }),
     }),
@@ -149,7 +149,7 @@ function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[]
     ...networkFilters(reader, {
       traffic: 'inbound',
       exchange: true,
-      authorized: true,
+      policiesBeside: '',
       extensionPort: portOfExtensions(reader, target.route.port),
     }),
     ...terminalFilters(reader, route, { protocol: target.protocol }, accessLog),

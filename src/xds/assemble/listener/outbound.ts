@@ -19,6 +19,7 @@ import {
 import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/listener/outbound-chains.ts';
 import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/listener/outbound-entries.ts';
 import { outboundListenerPlans } from '../../../core/select/listener/outbound-listeners.ts';
+import { scopeService } from '../../../core/select/scope/sidecar-scope.ts';
 import { isMatchAll, outboundChain, outboundListener } from '../../generate/listener/outbound-listeners.ts';
 import type { AccessLog, Filter, FilterChain, Listener } from '../../proto/types.gen.ts';
 import { accessLogsOf } from './access-log.ts';
@@ -76,7 +77,7 @@ function filtersByPort(reader: ProxyReader): (port: number) => PortFilters {
     const at = extensionPort(named, port);
     const known = made.get(at);
     if (known !== undefined) return known;
-    const traits = { traffic: 'outbound', exchange: false, authorized: false, extensionPort: at } as const;
+    const traits = { traffic: 'outbound', exchange: false, policiesBeside: undefined, extensionPort: at } as const;
     const beforeHttp = extensionsBeforeHttp(reader, 'outbound', at);
     const fresh = { extensionPort: at, tcp: networkFilters(reader, traits), beforeHttp };
     made.set(at, fresh);
@@ -144,16 +145,27 @@ function tcpChain(
   chain: TcpChainPlan,
 ): FilterChain {
   const traits = { protocol: chain.protocol, dynamicHost: chain.dynamicHost, dynamicPort: plan.port };
+  const { tcp, extensionPort } = shared.filtersOf(plan.port);
+  const first = chain.dynamicHost === '' ? tcp : guardedFilters(reader, chain.dynamicHost, extensionPort);
   return reader.make(outboundChain, {
     matchesAll: takesAll(chain),
     serverNames: chain.serverNames.includes('*') ? [] : [...chain.serverNames].sort(compareText),
     ranges: rangesOf(chain),
     alpn: undefined,
-    filters: [...shared.filtersOf(plan.port).tcp, ...terminalFilters(reader, chain.route, traits, shared.tcpLog)],
+    filters: [...first, ...terminalFilters(reader, chain.route, traits, shared.tcpLog)],
     connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: chain.config?.namespace ?? '',
     configName: chain.config?.name ?? '',
   });
+}
+
+/**
+ * Policies that apply to the workload, and those of the service's namespace, decide about its own TLS connections to a
+ * DYNAMIC_DNS host, as in istiod (buildCompleteNetworkFilters).
+ */
+function guardedFilters(reader: ProxyReader, host: string, extensionPort: number): readonly Filter[] {
+  const policiesBeside = reader.get(scopeService, host)?.namespace ?? '';
+  return networkFilters(reader, { traffic: 'outbound', exchange: false, policiesBeside, extensionPort });
 }
 
 function httpProxyListener(reader: ProxyReader, shared: SharedParts): Resource<Listener> | undefined {

@@ -10,14 +10,16 @@ import type { HttpFilter } from '../../proto/types.gen.ts';
 
 const NO_FILTERS: AuthorizationFilters = { custom: [], rules: [] };
 
-/** Argument: the kind of chain. */
-const authorizationFiltersOf: Query<'http' | 'tcp', AuthorizationFilters> = {
-  name: 'listener/authorizationFiltersOf',
-  run: (reader, chain) => {
-    const inputs = reader.get(authorizationOfProxy, '');
-    return inputs === undefined ? NO_FILTERS : reader.make(authorizationFilters, { inputs, tcp: chain === 'tcp' });
-  },
-};
+/** `beside`: as `authorizationOfProxy` takes it. */
+const authorizationFiltersOf: Query<{ readonly chain: 'http' | 'tcp'; readonly beside: string }, AuthorizationFilters> =
+  {
+    name: 'listener/authorizationFiltersOf',
+    key: ({ chain, beside }) => `${chain}|${beside}`,
+    run: (reader, { chain, beside }) => {
+      const inputs = reader.get(authorizationOfProxy, beside);
+      return inputs === undefined ? NO_FILTERS : reader.make(authorizationFilters, { inputs, tcp: chain === 'tcp' });
+    },
+  };
 
 const requestAuthenticationFiltersOf: Query<'', readonly HttpFilter[]> = {
   name: 'listener/requestAuthenticationFiltersOf',
@@ -28,12 +30,16 @@ const requestAuthenticationFiltersOf: Query<'', readonly HttpFilter[]> = {
   },
 };
 
-/** `applies`: requests or connections end at a workload here, so its policies decide about them. */
-export function authorizationOf(reader: ProxyReader, chain: 'http' | 'tcp', applies: boolean): AuthorizationFilters {
-  return applies ? reader.get(authorizationFiltersOf, chain) : NO_FILTERS;
+/** `beside`: a further namespace whose policies decide, '' for none; undefined: no policy decides about the chain. */
+export function authorizationOf(
+  reader: ProxyReader,
+  chain: 'http' | 'tcp',
+  beside: string | undefined,
+): AuthorizationFilters {
+  return beside === undefined ? NO_FILTERS : reader.get(authorizationFiltersOf, { chain, beside });
 }
 
-/** As `authorizationOf`, for the tokens of requests. */
+/** `applies`: requests end at a workload here, so its rules about their tokens count. */
 export function requestAuthenticationOf(reader: ProxyReader, applies: boolean): readonly HttpFilter[] {
   return applies ? reader.get(requestAuthenticationFiltersOf, '') : [];
 }

@@ -21,7 +21,12 @@ export function fallthroughFilters(reader: ProxyReader): readonly Filter[] {
 }
 
 function metricsFilters(reader: ProxyReader): readonly Filter[] {
-  return networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false, extensionPort: undefined });
+  return networkFilters(reader, {
+    traffic: 'outbound',
+    exchange: false,
+    policiesBeside: undefined,
+    extensionPort: undefined,
+  });
 }
 
 export function virtualOutbound(reader: ProxyReader): Resource<Listener> {

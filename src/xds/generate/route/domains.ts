@@ -6,7 +6,7 @@ import { isIp, isIpv6 } from '../../../core/base/ip.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import { allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/nametable/service-addresses.ts';
 import type { ClaimInputs, DomainsInputs } from '../../../core/select/route/domains.ts';
-import { shortForms } from './short-forms.ts';
+import { shortForms } from '../../../core/select/route/short-forms.ts';
 
 export interface Domains {
   /** In order; may contain repeats. */

@@ -12,8 +12,12 @@ function gateway(name: string, servers: readonly JsonObject[], created = '2024-0
   return istio('Gateway', 'edge', name, { selector: { istio: 'ingressgateway' }, servers }, meta);
 }
 
-function gatewayScene(objects: readonly JsonObject[], node: JsonObject = routerNode('edge')): ListenerScene {
-  const scene = new ListenerScene(objects);
+function gatewayScene(
+  objects: readonly JsonObject[],
+  node: JsonObject = routerNode('edge'),
+  options: ConstructorParameters<typeof ListenerScene>[1] = {},
+): ListenerScene {
+  const scene = new ListenerScene(objects, options);
   scene.connect('gw', node);
   return scene;
 }
@@ -54,6 +58,24 @@ describe('an HTTP port of a gateway', () => {
     const listener = scene.listener('gw', '0.0.0.0_8080');
     expect(hcm(listener.filterChains?.[0]).xffNumTrustedHops).toBe(2);
     expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.proxy_protocol']);
+  });
+
+  it('takes the addresses of the networks of the mesh for internal, in numeric order', () => {
+    const of = (...cidrs: readonly string[]): JsonObject => ({
+      endpoints: cidrs.map(fromCidr => ({ fromCidr })),
+      gateways: [],
+    });
+    const networks = {
+      networks: { a: of('192.168.0.0/16', '10.0.0.0/8'), b: of('fd00::/8', '9.1.2.3', '10.0.0.0/8') },
+    };
+    const scene = gatewayScene([gateway('one', [http])], routerNode('edge'), { networks });
+    expect(hcm(scene.chains('gw', '0.0.0.0_8080')[0]).internalAddressConfig?.cidrRanges).toEqual([
+      { addressPrefix: '9.1.2.3', prefixLen: { value: 32 } },
+      { addressPrefix: '10.0.0.0', prefixLen: { value: 8 } },
+      { addressPrefix: '10.0.0.0', prefixLen: { value: 8 } },
+      { addressPrefix: '192.168.0.0', prefixLen: { value: 16 } },
+      { addressPrefix: 'fd00::', prefixLen: { value: 8 } },
+    ]);
   });
 
   it('has no listener on a privileged port without privileges', () => {
@@ -106,6 +128,12 @@ describe('TLS terminated at the gateway', () => {
       tlsMaximumProtocolVersion: 4,
       cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'],
     });
+  });
+
+  it('leaves groups and operators of cipher suites to the proxy, and unknown suites out', () => {
+    const tls = { mode: 'SIMPLE', credentialName: 'c', cipherSuites: ['[A|B]', 'ALL', 'RC4-SHA', '-AES128-SHA'] };
+    const [chain] = gatewayScene([gateway('g', [https(tls)])]).chains('gw', '0.0.0.0_8443');
+    expect(tlsOf(chain).commonTlsContext?.tlsParams?.cipherSuites).toEqual(['[A|B]', 'ALL', '-AES128-SHA']);
   });
 
   it('requests file certificates from the agent, and lets a stock Envoy read them itself', () => {
@@ -201,6 +229,26 @@ describe('TCP and passed-through TLS at a gateway', () => {
       'outbound_.8080_.v1_.shop.edge.svc.cluster.local',
     ]);
     expect(chains.map(filterNames)).toEqual([['envoy.filters.network.tcp_proxy'], ['envoy.filters.network.tcp_proxy']]);
+  });
+
+  it('has the network extensions of the service’s port where the SNI alone decides', () => {
+    const server = {
+      port: { number: 15443, name: 'tls', protocol: 'TLS' },
+      hosts: ['*.svc.cluster.local'],
+      tls: { mode: 'AUTO_PASSTHROUGH' },
+    };
+    const plugin = (name: string, number: number): JsonObject => ({
+      apiVersion: 'extensions.istio.io/v1alpha1',
+      kind: 'WasmPlugin',
+      metadata: { name, namespace: 'edge' },
+      spec: { url: 'file:///a.wasm', type: 'NETWORK', match: [{ ports: [{ number }] }] },
+    });
+    const objects = [shop, gateway('g', [server]), plugin('of-service', 8080), plugin('of-gateway', 15443)];
+    const [chain] = gatewayScene(objects).chains('gw', '0.0.0.0_15443');
+    expect(filterNames(chain)).toEqual([
+      'extensions.istio.io/trafficextension/edge.of-service~istio-translated-wasmplugin',
+      'envoy.filters.network.tcp_proxy',
+    ]);
   });
 });
 

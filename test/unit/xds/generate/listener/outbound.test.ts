@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { NetworkRBAC } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio } from '../route/scene.ts';
 import { APP_IP, clientScene, filterNames, hcm, httpService, service, tcpProxy } from './scene.ts';
 
@@ -97,6 +98,29 @@ describe('conflicts on one address', () => {
     ]);
     expect(listener.defaultFilterChain?.name).toBe('PassthroughFilterChain');
     expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.tls_inspector']);
+  });
+
+  it('knows a TLS service without an address by its aliases too, in every form that clients may use', () => {
+    const alias = (namespace: string): JsonObject =>
+      service('out', namespace, { type: 'ExternalName', externalName: 'one.example.com' });
+    const namesOf = (objects: readonly JsonObject[], env = {}): readonly string[] | undefined => {
+      const scene = clientScene([entry('one', 'TLS', '2024-01-01T00:00:00Z'), ...objects], { env });
+      return scene.chains('client', '0.0.0.0_9443')[0]?.filterChainMatch?.serverNames;
+    };
+    expect(namesOf([alias('prod')])).toEqual([
+      'one.example.com',
+      'out',
+      'out.prod',
+      'out.prod.svc',
+      'out.prod.svc.cluster.local',
+      'out.prod.svc.cluster.local.',
+    ]);
+    expect(namesOf([alias('far')], { PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN: 'false' })).toEqual([
+      'one.example.com',
+      'out.far',
+      'out.far.svc',
+      'out.far.svc.cluster.local',
+    ]);
   });
 
   it('gives the address to the older of two TCP services, and reports it', () => {
@@ -321,5 +345,38 @@ describe('the HTTP proxy port', () => {
     const scene = clientScene([httpService('a', 'prod', 8080, '10.96.0.1')], { env, mesh: { proxyHttpPort: 15002 } });
     expect(hcm(scene.chains('client', '127.0.0.1_15002')[0]).useRemoteAddress).toEqual({ value: false });
     expect(hcm(scene.chains('client', '0.0.0.0_8080')[0]).useRemoteAddress).toEqual({ value: true });
+  });
+});
+
+describe('TLS to a host that Envoy resolves', () => {
+  const policy = (namespace: string, name: string): JsonObject => ({
+    apiVersion: 'security.istio.io/v1',
+    kind: 'AuthorizationPolicy',
+    metadata: { name, namespace },
+    spec: { action: 'DENY', rules: [{ to: [{ operation: { ports: ['443'] } }] }] },
+  });
+  const wild = istio('ServiceEntry', 'far', 'wild', {
+    hosts: ['*.example.com'],
+    location: 'MESH_EXTERNAL',
+    ports: [{ number: 443, name: 'tls', protocol: 'TLS' }],
+    resolution: 'DYNAMIC_DNS',
+  });
+
+  it('passes the policies of the workload, and of the namespace of the ServiceEntry', () => {
+    const policies = [policy('prod', 'own'), policy('far', 'of-entry'), policy('other', 'unrelated')];
+    const plain = portService('db', '10.96.0.3', 'tcp', 3306);
+    const scene = clientScene([wild, plain, ...policies]);
+    const [chain] = scene.chains('client', '0.0.0.0_443');
+    expect(filterNames(chain)).toEqual([
+      'envoy.filters.network.rbac',
+      'envoy.extensions.filters.network.sni_dynamic_forward_proxy',
+      'envoy.filters.network.tcp_proxy',
+    ]);
+    const rbac = chain?.filters?.[0]?.typedConfig as NetworkRBAC | undefined;
+    expect(Object.keys(rbac?.rules?.policies ?? {})).toEqual([
+      'ns[prod]-policy[own]-rule[0]',
+      'ns[far]-policy[of-entry]-rule[0]',
+    ]);
+    expect(filterNames(scene.chains('client', '10.96.0.3_3306')[0])).toEqual(['envoy.filters.network.tcp_proxy']);
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../../../src/core/model/service.ts';
 import type { AddressView } from '../../../../../src/core/select/nametable/service-addresses.ts';
 import { type DomainsInputs, relevantDomain } from '../../../../../src/core/select/route/domains.ts';
+import { shortForms } from '../../../../../src/core/select/route/short-forms.ts';
 import { type Claim, domainsOf as domainsFor } from '../../../../../src/xds/generate/route/domains.ts';
 import { withoutDuplicates } from '../../../../../src/xds/generate/route/duplicates.ts';
-import { shortForms } from '../../../../../src/xds/generate/route/short-forms.ts';
 
 describe('short forms of a host', () => {
   it.each([

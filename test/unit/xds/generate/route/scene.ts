@@ -46,6 +46,7 @@ export function routerNode(namespace: string, labels: JsonObject = { istio: 'ing
 
 export interface SceneOptions {
   readonly mesh?: JsonObject;
+  readonly networks?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -54,10 +55,11 @@ export class Scene {
   state: State;
 
   constructor(objects: readonly JsonObject[], options: SceneOptions = {}) {
-    const { mesh, env = {} } = options;
+    const { mesh, networks, env = {} } = options;
     this.state = foldFacts([
       { source: 'runtime', kind: 'Engine', settings: { env } },
       ...(mesh === undefined ? [] : [{ source: SOURCE, kind: 'MeshConfig' as const, value: mesh }]),
+      ...(networks === undefined ? [] : [{ source: SOURCE, kind: 'MeshNetworks' as const, value: networks }]),
     ]).state;
     for (const object of objects) this.put(object);
   }

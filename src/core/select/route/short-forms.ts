@@ -1,7 +1,7 @@
 // Shorter names that resolve to a host from where the proxy is, by the search path of its DNS domain.
 // Source: Istio pilot/pkg/networking/core/httproute.go (GenerateAltVirtualHosts).
 
-import { SERVICE_LABEL } from '../../../core/select/route/domains.ts';
+import { SERVICE_LABEL } from './domains.ts';
 
 /** In Istio's order, which differs between the proxy's own namespace and others. */
 export function shortForms(hostname: string, dnsDomain: string): readonly string[] {
