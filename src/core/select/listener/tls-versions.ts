@@ -1,5 +1,5 @@
 // TLS settings of servers that users choose: versions and cipher suites.
-// Source: Istio pilot/pkg/networking/core/listener.go, pkg/security.
+// Source: Istio pilot/pkg/networking/core/listener.go, pkg/config/security/security.go (IsValidCipherSuite).
 
 import type { Reader } from '../../query/reader.ts';
 import type { ServerTLSSettings } from '../../schema/istio-types.gen.ts';
@@ -31,9 +31,15 @@ const knownCiphers: ReadonlySet<string> = new Set([
   'DES-CBC3-SHA',
 ]);
 
+/**
+ * True for these suites, and for what only the proxy's library can judge: `ALL`, groups of equal preference in
+ * brackets, and operators.
+ */
 export function isKnownCipher(suite: string): boolean {
-  return knownCiphers.has(suite);
+  return suite === '' || suite === 'ALL' || !STARTS_A_NAME.test(suite) || knownCiphers.has(suite);
 }
+
+const STARTS_A_NAME = /^[\p{L}\p{N}]/u;
 
 /** The mesh's defaults, then the server's settings. */
 export function tlsChoice(reader: Reader, tls: ServerTLSSettings): TlsChoice {
@@ -48,7 +54,7 @@ export function tlsChoice(reader: Reader, tls: ServerTLSSettings): TlsChoice {
 }
 
 function usableCiphers(ciphers: readonly string[]): readonly string[] {
-  return [...new Set(ciphers)].filter(cipher => knownCiphers.has(cipher));
+  return [...new Set(ciphers)].filter(isKnownCipher);
 }
 
 function versionOf(version: string | undefined): string {

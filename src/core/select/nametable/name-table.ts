@@ -7,7 +7,7 @@ import type { Endpoint, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { isOfClusterSet } from '../../registry/cluster-set.ts';
-import { endpointShards } from '../../registry/endpoints.ts';
+import { endpointsOfPort } from '../../registry/endpoints.ts';
 import { listenerServices } from '../scope/sidecar-scope.ts';
 import { type AddressView, addressView, allAddresses, NO_ADDRESS } from './service-addresses.ts';
 
@@ -68,14 +68,12 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
   const found: string[] = [];
   const local: PodAddresses = new Map();
   const remote: PodAddresses = new Map();
-  for (const shard of reader.get(endpointShards, refOf(service))) {
-    for (const endpoint of shard.endpoints) {
-      if (endpoint.portName !== port.name || !isServed(endpoint, service) || !isSame(endpoint.network, network))
-        continue;
-      const sameCluster = isSame(endpoint.cluster, ownCluster);
-      addPod(sameCluster ? local : remote, endpoint);
-      if (sameCluster || multicluster) found.push(...endpoint.addresses);
-    }
+  // By number: where UDP and TCP share one, each pod is there twice.
+  for (const endpoint of endpointsOfPort(reader, refOf(service), port.port)) {
+    if (!isServed(endpoint, service) || !isSame(endpoint.network, network)) continue;
+    const sameCluster = isSame(endpoint.cluster, ownCluster);
+    addPod(sameCluster ? local : remote, endpoint);
+    if (sameCluster || multicluster) found.push(...endpoint.addresses);
   }
   addPods(table, service, remote);
   // After those of other clusters, as they replace them.

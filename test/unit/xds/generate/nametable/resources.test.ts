@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { nameTables } from '../../../../../src/xds/assemble/nametable/resources.ts';
 import type { NameTable } from '../../../../../src/xds/proto/types.gen.ts';
-import { httpService, istio, routerNode, Scene, sidecarNode } from '../route/scene.ts';
+import { httpService, istio, routerNode, Scene, service, sidecarNode } from '../route/scene.ts';
 
 const DNS = { DNS_CAPTURE: 'true' };
 
@@ -81,6 +81,17 @@ describe('the name table', () => {
         namespace: 'prod',
       },
     });
+  });
+
+  it('repeats a pod whose service has the number of its first port for UDP and TCP', () => {
+    const dns = (protocol: string): JsonObject => ({ name: `dns-${protocol.toLowerCase()}`, port: 53, protocol });
+    const ports = [dns('UDP'), dns('TCP')];
+    const found = table([
+      service('db', 'prod', { clusterIP: 'None', selector: { app: 'db' }, ports }),
+      pod('db-1', '10.1.1.2'),
+      { ...slice([endpoint('10.1.1.2', 'db-1')]), ports },
+    ]);
+    expect(found?.['db.prod.svc.cluster.local']?.ips).toEqual(['10.1.1.2', '10.1.1.2']);
   });
 
   it('merges the addresses of ServiceEntries with one host, and prefers Kubernetes to both', () => {
