@@ -139,6 +139,7 @@ export class RemoteClusterRunner {
       attempt.connection = connection;
       if (attempt.isEnded) return void this.#closeLater(attempt);
       log('info', `cluster ${id}: Kubernetes at ${connection.shown}`);
+      this.#showInPart(attempt);
       await connection.adapter.start(this.#sinkOf(attempt));
       if (attempt.isEnded) return;
       this.#use(attempt);
@@ -214,8 +215,12 @@ export class RemoteClusterRunner {
     log('warn', `cluster ${this.#wanted.id} has not been listed within ${timeoutMs / 1_000} s; going on without it`);
     timedOut();
     this.#become('timeout');
-    const adapter = this.#pending?.connection?.adapter;
-    adapter?.showListed(REGISTRY_KINDS).catch((error: unknown) => log('error', String(error)));
+    if (this.#pending !== undefined) this.#showInPart(this.#pending);
+  }
+
+  /** Once the time is over, its registry suffices to show a cluster of which nothing is in sight. */
+  #showInPart({ connection }: Attempt): void {
+    if (this.#status === 'timeout' && this.#active === undefined) connection?.adapter.showListed(REGISTRY_KINDS);
   }
 
   #become(status: SyncStatus): void {

@@ -74,6 +74,8 @@ export class KubeAdapter implements Adapter {
   #saidSynced = false;
   /** Until everything is listed; then undefined. */
   #held: HeldLists | undefined;
+  /** Kinds that suffice to show what is held; undefined: all do. */
+  #needed: readonly KindName[] | undefined;
   #shown: Promise<void> = Promise.resolve();
   #sink: Sink | undefined;
 
@@ -123,9 +125,12 @@ export class KubeAdapter implements Adapter {
     this.#watched.clear();
   }
 
-  /** Passes on what has been listed of a remote cluster although not everything could be, if these kinds were. */
-  async showListed(needed: readonly KindName[]): Promise<void> {
-    if (needed.every(kind => this.#watched.get(kind)?.watcher.listed === true)) await this.#showAtLast();
+  /**
+   * Passes on what has been listed of a remote cluster although not everything could be, as soon as these kinds are.
+   */
+  showListed(needed: readonly KindName[]): void {
+    this.#needed = needed;
+    this.#considerPart();
   }
 
   /** Where the objects of a kind are; undefined: it is not served, or not found yet. */
@@ -238,11 +243,19 @@ export class KubeAdapter implements Adapter {
         return kindSink.change(events);
       },
       stepped: ({ listed }) => {
+        if (listed) this.#considerPart();
         if (listed) this.#considerSynced();
       },
     });
     this.#watched.set(resource.kind, { resource, watcher });
     watcher.start();
+  }
+
+  #considerPart(): void {
+    const isListed = (kind: KindName): boolean => this.#watched.get(kind)?.watcher.listed === true;
+    if (this.#needed?.every(isListed) !== true) return;
+    this.#needed = undefined;
+    void this.#showAtLast();
   }
 
   #considerSynced(): void {

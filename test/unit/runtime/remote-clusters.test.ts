@@ -297,6 +297,34 @@ describe('a remote cluster that does not answer', () => {
     expect([world.endpoints, statuses()]).toEqual([['east/web'], ['east timeout']]);
   });
 
+  it('in part shows what it has also if its registry can be read only later', async () => {
+    const { time, world, server, put, statuses } = bench();
+    server('one').set(slice('web'));
+    server('one').down = true;
+    server('one').refused.set('/api/v1/secrets', 403);
+    await put(east('one'));
+    await time.pass(120 * SECOND);
+    expect([world.endpoints, statuses()]).toEqual([[], ['east timeout']]);
+    server('one').down = false;
+    await time.pass(120 * SECOND);
+    expect([world.endpoints, statuses()]).toEqual([['east/web'], ['east timeout']]);
+    server('one').set(slice('late'));
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual(['east/late', 'east/web']);
+  });
+
+  it('in part shows what it has with credentials that come after that time', async () => {
+    const { time, world, server, put, statuses } = bench();
+    server('one').down = true;
+    await put(east('one'));
+    await time.pass(120 * SECOND);
+    server('two').set(slice('web'));
+    server('two').refused.set('/api/v1/secrets', 403);
+    await put(east('two'));
+    await time.pass(SECOND);
+    expect([world.endpoints, statuses()]).toEqual([['east/web'], ['east timeout']]);
+  });
+
   it('stays hidden if its registry cannot be read', async () => {
     const { time, world, server, put } = bench();
     server('one').set(slice('web'));
