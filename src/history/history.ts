@@ -3,6 +3,9 @@
 // The state at a position is the fold of the journal up to there, and nothing else: from the nearest start (a state
 // in memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that
 // writes. Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
+//
+// Invariant: an event that the journal says had no effect has none in any state. The process that writes says so after
+// the event, so a state may have been folded in between: it is used no more once that is known (`#isSound`).
 
 import type { Event } from '../core/event.ts';
 import { Tracker } from '../core/query/tracker.ts';
@@ -60,6 +63,8 @@ export class History {
   /** How far `prepare` is. */
   #prepared: State | undefined;
   readonly #recent = new Map<number, State>();
+  /** State → how many rejections were known when it was folded. */
+  readonly #knew = new WeakMap<State, number>();
   #visits = 0;
   readonly #rejections: Rejections;
 
@@ -92,15 +97,29 @@ export class History {
    */
   async at(seq: number): Promise<State> {
     this.#check(seq);
+    await this.#rejections.refresh();
     const known = this.#recent.get(seq);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.#isSound(known)) return known;
     if (++this.#visits % SWEEP_POSITIONS === 0) this.tracker.sweep();
-    const state = await this.#fold(await this.#nearest(seq), seq);
-    this.#remember(state);
-    return state;
+    for (;;) {
+      const from = await this.#nearest(seq);
+      const rejected = await this.#rejections.after(from.seq);
+      if (this.#isSound(from)) return this.#remember(await this.#fold(from, seq, rejected));
+    }
   }
 
-  async #fold(from: State, to: number): Promise<State> {
+  /** Seqs of the events after `from` that had no effect, because folding them failed; others may be among them. */
+  rejectedAfter(from: number): Promise<ReadonlySet<number>> {
+    return this.#rejections.after(from);
+  }
+
+  /** False: it was folded before it was known that an event in it had no effect. */
+  #isSound(state: State): boolean {
+    const unknown = [...this.#rejections.known].slice(this.#knew.get(state) ?? 0);
+    return unknown.every(seq => seq > state.seq || state.rejected.has(String(seq)));
+  }
+
+  async #fold(from: State, to: number, rejected: ReadonlySet<number>): Promise<State> {
     const events = to - from.seq;
     if (events === 0) return from;
     if (events > this.#foldMax) {
@@ -109,21 +128,26 @@ export class History {
       );
     }
     const onState = (state: State): void => {
-      this.#checkpoints.consider(state);
+      this.#keep(state, rejected);
       if (state.seq % STATE_EVENTS_MAX === 0) this.#cache?.offer(state);
     };
     const state = await foldAlong({
       journal: this.journal,
       from,
       to,
-      rejected: await this.#rejections.after(from.seq),
+      rejected,
       step: this.#step(events),
       onState,
       onProgress: seq => this.#onProgress?.(seq, to, from.seq),
     });
-    this.#checkpoints.consider(state);
+    this.#keep(state, rejected);
     if (events >= STATE_EVENTS_MAX) this.#cache?.offer(state);
     return state;
+  }
+
+  #keep(state: State, rejected: ReadonlySet<number>): void {
+    this.#knew.set(state, rejected.size);
+    this.#checkpoints.consider(state);
   }
 
   /**
@@ -131,11 +155,13 @@ export class History {
    * any position is short afterwards. For idle time. False: there is no next stretch. Rejects as `at`.
    */
   async prepare(): Promise<boolean> {
+    await this.#rejections.refresh();
     const from = this.#usable(this.#prepared) ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
     const to = Math.min(this.head().seq, from.seq - (from.seq % PREPARED_EVENTS) + PREPARED_EVENTS);
     if (to <= from.seq) return false;
-    const onState = (state: State): void => this.#checkpoints.consider(state);
     const rejected = await this.#rejections.after(from.seq);
+    if (!this.#isSound(from)) return true;
+    const onState = (state: State): void => this.#keep(state, rejected);
     const step = this.#checkpoints.spacing;
     this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState });
     onState(this.#prepared);
@@ -180,9 +206,13 @@ export class History {
     const newest = snapshots.filter(info => info.seq <= seq).at(-1);
     if (newest !== undefined && this.#isWorthReading(newest, seq, kept)) {
       const state = await readSnapshot(this.journal, seq, this.#closest(seq) ?? kept);
-      if (state !== undefined && state.seq > (kept?.seq ?? 0)) return this.#remember(state);
+      if (state !== undefined && state.seq > (kept?.seq ?? 0)) {
+        // It is what the process that writes had.
+        this.#knew.set(state, Number.POSITIVE_INFINITY);
+        return this.#remember(state);
+      }
     }
-    const cached = await this.#cache?.nearest(seq, Math.max(newest?.seq ?? 0, kept?.seq ?? 0) + STATE_EVENTS_MAX / 2);
+    const cached = await this.#cached(seq, Math.max(newest?.seq ?? 0, kept?.seq ?? 0) + STATE_EVENTS_MAX / 2);
     if (cached !== undefined) return this.#remember(cached);
     if (kept !== undefined) return kept;
     if (this.first() > 0) {
@@ -194,14 +224,22 @@ export class History {
     return emptyState;
   }
 
-  /** Undefined: a compaction forgot events after that state, so nothing can be folded from it. */
+  async #cached(atMost: number, from: number): Promise<State | undefined> {
+    const state = await this.#cache?.nearest(atMost, from);
+    if (state === undefined) return undefined;
+    await this.#rejections.after(state.seq);
+    return this.#isSound(state) ? state : undefined;
+  }
+
+  /** Undefined: it is not sound, or a compaction forgot events after it, so nothing can be folded from it. */
   #usable(state: State | undefined): State | undefined {
-    return state === undefined || state.seq < this.journal.base().seq ? undefined : state;
+    if (state === undefined || state.seq < this.journal.base().seq) return undefined;
+    return this.#isSound(state) ? state : undefined;
   }
 
   #visitedBefore(seq: number): State | undefined {
     let last: State | undefined;
-    for (const state of this.#recent.values()) if (state.seq < seq) last = later(last, state);
+    for (const state of this.#recent.values()) if (state.seq < seq && this.#isSound(state)) last = later(last, state);
     return last;
   }
 

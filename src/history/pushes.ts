@@ -138,9 +138,10 @@ async function causesBetween(history: History, from: State, to: number): Promise
   const causes: PushCause[] = [];
   let state = from;
   if (from.seq >= to) return causes;
+  const rejected = await history.rejectedAfter(from.seq);
   for await (const page of history.events(from.seq + 1, to)) {
     for (const event of page) {
-      const folded = fold(state, event, new Set(state.rejected.has(String(event.seq)) ? [event.seq] : []));
+      const folded = fold(state, event, rejected);
       state = folded.state;
       let request: PushRequest = noPush;
       for (const effect of folded.effects)

@@ -23,6 +23,16 @@ export class Rejections {
     this.#searchedMax = searchedMax;
   }
 
+  /** Seqs that have been found, in the order of finding. */
+  get known(): ReadonlySet<number> {
+    return this.#rejected;
+  }
+
+  /** Searches the events that have come since the last search; none before the first one. Rejects as `after`. */
+  async refresh(): Promise<void> {
+    if (this.#searched !== undefined) await this.after(this.#searched.last);
+  }
+
   /** Seqs; others may be among them. Rejects with a JournalFault. */
   async after(from: number): Promise<ReadonlySet<number>> {
     const head = this.#journal.head().seq;

@@ -53,9 +53,9 @@ export async function resourceHistory(
   const found: ResourceVersion[] = [];
   let state = await history.at(start);
   let before = heldAt(history, state, proxy, typeUrl, name);
+  const rejected = await history.rejectedAfter(start);
   for await (const page of history.events(start + 1, to)) {
     for (const event of page) {
-      const rejected = new Set(state.rejected.has(String(event.seq)) ? [event.seq] : []);
       const folded = fold(state, event, rejected);
       state = folded.state;
       if (!folded.effects.some(({ kind }) => kind === 'Push')) continue;

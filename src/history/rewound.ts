@@ -41,8 +41,9 @@ export async function rewound(history: History, state: State, change: ObjectEven
   const absent = withFact(state, change.source, { kind: 'Delete', ref: change.ref });
   const versions: Event[] = [];
   let isComplete = history.journal.base().seq === 0;
+  const rejected = await history.rejectedAfter(state.seq);
   for await (const event of eventsBefore(history, change)) {
-    if (state.rejected.has(String(event.seq))) continue;
+    if (rejected.has(event.seq) || state.rejected.has(String(event.seq))) continue;
     versions.unshift(event);
     // A refused version left in force what was accepted before it.
     const isAccepted = 'object' in event && definition !== undefined && judge(definition, event).outcome === 'accepted';

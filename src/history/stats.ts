@@ -68,10 +68,10 @@ export async function statsOf(
 ): Promise<JournalStats> {
   const tally = new Tally();
   let state = await history.at(from - 1);
+  const rejected = await history.rejectedAfter(from - 1);
   let [fromTime, toTime] = [0, 0];
   for await (const page of history.events(from, to)) {
     for (const event of page) {
-      const rejected = new Set(state.rejected.has(String(event.seq)) ? [event.seq] : []);
       const folded = fold(state, event, rejected);
       let request: PushRequest = noPush;
       for (const effect of folded.effects)

@@ -191,8 +191,8 @@ export function hasReleasableRemoval(session: Session): boolean {
 
 /**
  * Clusters in a response start to warm; a response of endpoints answers for those of the subscription, also where it
- * has none: Envoy takes a removed assignment as an empty one (source/extensions/clusters/eds/eds.cc, onConfigUpdate), and
- * a repetition adds nothing. `watch`: of the type, after the response.
+ * has none: Envoy takes a removed assignment as an empty one (source/extensions/clusters/eds/eds.cc, onConfigUpdate),
+ * and a repetition adds nothing. `watch`: of the type, after the response.
  */
 export function warmingAfter(
   session: Session,

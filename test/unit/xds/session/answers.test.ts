@@ -276,7 +276,7 @@ describe('responses without an answer', () => {
     expect(effects[0]).toMatchObject({ kind: 'Nacked', sent, blamed: ['n00'] });
     expect([...watchOf(refused, CDS).nackedNames].sort()).toEqual(sent);
     expect([...watchOf(refused, CDS).due.names].sort()).toEqual(sent);
-    // The rest of the merged responses is answered later: accepted, that says nothing of the refused names.
+    // The rest of the merged responses is answered later: accepted, that does not settle the refused names.
     const [accepted] = run(refused, delta(CDS, [], 's/3'));
     expect([...watchOf(accepted, CDS).nackedNames].sort()).toEqual(sent);
     expect(watchOf(accepted, CDS).unanswered[0]).toMatchObject({ nonce: 's/4' });
