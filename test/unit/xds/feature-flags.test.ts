@@ -96,6 +96,7 @@ describe('ports of ServiceEntries in DNS clusters', () => {
 });
 
 describe('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', () => {
+  const none: Readonly<Record<string, string>> = {};
   const objects = [
     httpService('used', 'default', 80, '10.9.0.1'),
     httpService('unused', 'default', 80, '10.9.0.2'),
@@ -115,8 +116,8 @@ describe('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', () => {
       http: [{ route: [{ destination: { host: 'elsewhere' } }] }],
     }),
   ];
-  const outbound = (value: string, proxy: string, more: readonly JsonObject[] = []) =>
-    [...clustersOf(scene([...objects, ...more], { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: value }), proxy).keys()]
+  const outbound = (value: string, proxy: string, more: readonly JsonObject[] = [], env: typeof none = none) =>
+    [...clustersOf(scene([...objects, ...more], { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: value, ...env }), proxy).keys()]
       .filter(name => name.startsWith('outbound'))
       .map(name => name.split('|')[3]?.split('.')[0]);
 
@@ -135,6 +136,14 @@ describe('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', () => {
     expect(outbound('true', 'gw', [made])).toEqual(['unused', 'used']);
     const others = { ...made, spec: { workloadSelector: { labels: { app: 'other' } }, configPatches: [] } };
     expect(outbound('true', 'gw', [others])).toEqual(['used']);
+  });
+
+  it('gives a gateway the services that its proxy fetches keys of tokens from', () => {
+    const jwksUri = 'http://unused.default.svc.cluster.local/keys';
+    const rules = { ...istio('RequestAuthentication', 'default', 'jwt', { jwtRules: [{ issuer: 'i', jwksUri }] }) };
+    const made = [{ ...rules, apiVersion: 'security.istio.io/v1' }];
+    expect(outbound('true', 'gw', made)).toEqual(['used']);
+    expect(outbound('true', 'gw', made, { PILOT_JWT_ENABLE_REMOTE_JWKS: 'envoy' })).toEqual(['unused', 'used']);
   });
 
   it('does not affect sidecars', () => {
@@ -264,5 +273,19 @@ describe('ENABLE_TLS_ON_SIDECAR_INGRESS', () => {
 
   it('passes HTTPS through if it is switched off', () => {
     expect(last(chains([plaintext], 'false'))).toEqual(['envoy.filters.network.tcp_proxy']);
+  });
+});
+
+describe('the addresses of a service for a proxy of both families', () => {
+  const web = { ...httpService('web', 'default', 80, '10.9.0.1') };
+  const spec = { ...(web.spec as JsonObject), clusterIPs: ['10.9.0.1', 'fd00::1'] };
+  const domains = (env: Readonly<Record<string, string>>) =>
+    scene([{ ...web, spec }], env, { INSTANCE_IPS: '10.1.0.1,fd00::2' })
+      .host('p', '80', `${HOST}:80`)
+      .domains?.slice(-2);
+
+  it.each(['ISTIO_DUAL_STACK', 'PILOT_ENABLE_AMBIENT'])('are those of both with %s', flag => {
+    expect(domains({})).toEqual(['web.default', '10.9.0.1']);
+    expect(domains({ [flag]: 'true' })).toEqual(['10.9.0.1', '[fd00::1]']);
   });
 });

@@ -1,11 +1,12 @@
 // The services that a gateway gets clusters for. All visible services. With PILOT_FILTER_GATEWAY_CLUSTER_CONFIG only
-// the destinations of its VirtualServices, the services of the mesh's extension providers, and those that its
-// EnvoyFilters refer to.
+// the destinations of its VirtualServices, the services of the mesh's extension providers, those that its EnvoyFilters
+// refer to, and those that it may fetch the keys of tokens from.
 // Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy).
 
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { referencedServices } from '../patch/referenced-services.ts';
+import { hostsOfKeySets } from '../policy/request-authentication.ts';
 import { destinationsOf } from '../scope/scope-services.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import { virtualServices } from '../scope/virtual-services.ts';
@@ -15,7 +16,8 @@ import { gatewayChoices } from './gateway-selection.ts';
 export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
   const services = reader.get(scopedServices, '');
   if (reader.facet('type') !== 'router' || !reader.feature('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG')) return services;
-  const hosts = new Set<string>([...reader.get(providerServices, ''), ...reader.get(referencedServices, '')]);
+  const named = [providerServices, hostsOfKeySets, referencedServices].flatMap(query => reader.get(query, ''));
+  const hosts = new Set<string>(named);
   for (const { key } of reader.derived(gatewayChoices)) {
     for (const host of reader.get(destinationsByGateway, key)) hosts.add(host);
   }

@@ -12,7 +12,7 @@ export const NO_ADDRESS = '0.0.0.0';
 export type AddressView = {
   readonly cluster: string;
   readonly ipMode: 'ipv4' | 'ipv6' | 'dual';
-  /** A dual proxy gets the addresses of both families (ISTIO_DUAL_STACK), else only of the first one's. */
+  /** A dual proxy gets the addresses of both families (ISTIO_DUAL_STACK or ambient mode), else of the first one's. */
   readonly bothFamilies: boolean;
   /** The proxy resolves auto-allocated addresses itself. */
   readonly autoAllocated: boolean;
@@ -26,7 +26,7 @@ export const addressView: Derivation<AddressView> = {
     return {
       cluster: reader.facet('clusterId'),
       ipMode,
-      bothFamilies: ipMode === 'dual' && reader.feature('ISTIO_DUAL_STACK'),
+      bothFamilies: ipMode === 'dual' && (reader.feature('ISTIO_DUAL_STACK') || reader.feature('PILOT_ENABLE_AMBIENT')),
       autoAllocated:
         isSet('DNS_CAPTURE') && (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')),
     };
@@ -53,7 +53,8 @@ export function singleAddress(service: Service, view: AddressView): string {
   const [first] = ofFamilies(service.clusterVips[view.cluster] ?? [], view);
   if (first !== undefined) return first;
   if (service.defaultAddress === NO_ADDRESS && view.autoAllocated) {
-    const allocated = view.ipMode === 'ipv6' ? service.autoAllocatedV6 : service.autoAllocatedV4;
+    const first4 = view.ipMode === 'ipv6' ? undefined : service.autoAllocatedV4;
+    const allocated = first4 ?? (view.ipMode === 'ipv4' ? undefined : service.autoAllocatedV6);
     if (allocated !== undefined) return allocated;
   }
   return service.defaultAddress;

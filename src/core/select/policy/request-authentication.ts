@@ -77,6 +77,17 @@ function keysOf(reader: Reader, { issuer = '', jwksUri = '', jwks = '' }: JWTRul
   return { kind: 'remote', uri: jwksUri, cluster: outboundClusterName(hostname, '', port) };
 }
 
+/** Argument ''. The hosts of the proxy's key sets, where it may be the proxy that fetches them. */
+export const hostsOfKeySets: Query<'', readonly string[]> = {
+  name: 'select/hostsOfKeySets',
+  run: reader => {
+    if (fetcherOf(reader) === 'istiod') return [];
+    const parsed = reader.get(tokenRulesOfProxy, '').map(({ rule }) => parseUrl(rule.jwksUri ?? ''));
+    const found = parsed.filter(url => url?.scheme === 'https' || url?.scheme === 'http');
+    return [...new Set(found.map(url => url?.hostname ?? ''))].sort();
+  },
+};
+
 function fetchedKeys(reader: Reader, issuer: string, uri: string): TokenKeys {
   const [document] = reader.indexed('jwksByIssuer', jwksKey(issuer, uri));
   return { kind: 'fetched', text: document?.spec.keys };

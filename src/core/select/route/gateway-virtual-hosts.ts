@@ -9,9 +9,8 @@
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
-import { servicesOfHost } from '../../registry/services.ts';
 import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
-import { destinationsOf } from '../scope/scope-services.ts';
+import { destinationsOf, servicesByNamespace } from '../scope/scope-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
 import { sessionOf } from './persistent-session.ts';
@@ -72,7 +71,7 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
 interface Place {
   readonly virtualService: ResolvedVirtualService;
   readonly merged: MergedServer;
-  /** All servers of the Gateway in the route configuration: the routes are made at the first that has the hosts. */
+  /** All servers of the Gateway in the route configuration. */
   readonly beside: readonly MergedServer[];
   readonly http3: boolean;
 }
@@ -94,14 +93,26 @@ const FEW = 16;
 function routesPlaced(reader: ProxyReader, { virtualService, merged, beside, http3 }: Place): PlacedRoutes {
   const shared = hostsAt(merged, virtualService);
   if (shared.length === 0) return NOWHERE;
-  const at = beside.find(server => server === merged || hostsAt(server, virtualService).length > 0) ?? merged;
   const routes =
     beside.length === 1
-      ? routesOf(reader, { virtualService, at, http3 })
-      : reader.select(routesAt, { virtualService, at, http3 });
+      ? routesOf(reader, { virtualService, at: merged, http3 })
+      : firstRoutes(reader, { virtualService, merged, beside, http3 });
   if (routes === undefined) return NOWHERE;
   const hosts = shared.map(host => host.toLowerCase());
   return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
+}
+
+/** Those of the first server that has a host in common and where a rule applies. */
+function firstRoutes(
+  reader: ProxyReader,
+  { virtualService, merged, beside, http3 }: Place,
+): VirtualServiceRoutesInputs | undefined {
+  for (const at of beside) {
+    if (at !== merged && hostsAt(at, virtualService).length === 0) continue;
+    const routes = reader.select(routesAt, { virtualService, at, http3 });
+    if (routes !== undefined || at === merged) return routes;
+  }
+  return undefined;
 }
 
 interface RoutesPlace {
@@ -251,8 +262,8 @@ function placeOf(
 function destinationService(reader: ProxyReader, host: string, namespace: string): Service | undefined {
   const sees = (service: Service): boolean =>
     service.exportTo.includes('*') || service.exportTo.includes(reader.facet('namespace'));
-  const beside = reader.get(servicesOfHost, host).find(service => service.namespace === namespace && sees(service));
-  return beside ?? reader.get(scopeService, host);
+  const beside = reader.get(servicesByNamespace, host).find(service => service.namespace === namespace);
+  return beside !== undefined && sees(beside) ? beside : reader.get(scopeService, host);
 }
 
 /**

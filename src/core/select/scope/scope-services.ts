@@ -126,7 +126,7 @@ function serviceFor(reader: Reader, hostname: string, namespace: string): Servic
  * Argument: a hostname. One service for each namespace: the oldest, but a Kubernetes service replaces others. Sorted
  * by age.
  */
-const servicesByNamespace: Query<string, readonly Service[]> = {
+export const servicesByNamespace: Query<string, readonly Service[]> = {
   name: 'select/servicesByNamespace',
   run: (reader, hostname) => {
     const found = new Map<string, Service>();

@@ -8,7 +8,7 @@
 import { utf8 } from '../../base/base64.ts';
 import type { IngressBackend, IngressSpec } from '../../kinds/kubernetes/ingress.ts';
 import { OF_INGRESS, ROUTE_SEMANTICS } from '../../model/derived.ts';
-import { kubernetesHost } from '../../model/hosts.ts';
+import { kubernetesHost, resolveShortName } from '../../model/hosts.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -96,7 +96,9 @@ function virtualServiceOf(
     annotations: { [ROUTE_SEMANTICS]: 'ingress' },
   };
   const gateways = [ingressGatewayKey(reader, first)];
-  return derivedObject(reader, 'VirtualService', meta, { hosts: [host], gateways, http: rules });
+  // Names in a VirtualService are relative to its namespace, also in one that is translated.
+  const hosts = [resolveShortName(host, first.namespace, reader.setting('domainSuffix'))];
+  return derivedObject(reader, 'VirtualService', meta, { hosts, gateways, http: rules });
 }
 
 const sortedRules: Generator<{ readonly paths: readonly HostPaths[] }, { readonly rules: readonly HTTPRoute[] }> = {

@@ -69,7 +69,8 @@ function madeHost(reader: ProxyReader, of: GatewayVirtualHost, attemptCount: boo
   const made = of.routes.map(inputs => reader.make(virtualServiceRoutes, inputs));
   const host = reader.make(virtualHost, {
     name: `${asDomain(of.host)}:${of.port}`,
-    domains: of.domains.map(asDomain),
+    // Unlike on sidecars, an IPv6 address stands without brackets.
+    domains: of.domains,
     routes: joinedRoutes(made),
     attemptCount,
     requireTls: of.requireTls,

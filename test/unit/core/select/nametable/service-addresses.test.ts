@@ -38,5 +38,6 @@ describe('addresses of a service', () => {
     expect(allAddresses(entry, resolves)).toEqual(['240.240.0.1', '2001:2::1']);
     expect(frozenAddresses(entry, resolves)).toEqual(['240.240.0.1']);
     expect(singleAddress(entry, { ...resolves, ipMode: 'ipv6' })).toBe('2001:2::1');
+    expect(singleAddress(service({ autoAllocatedV6: '2001:2::1' }), resolves)).toBe('2001:2::1');
   });
 });

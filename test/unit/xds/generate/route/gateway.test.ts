@@ -125,17 +125,8 @@ describe('the routes of a gateway', () => {
   });
 
   it('are built once for all servers of a route configuration', () => {
-    const target = service('gw', 'edge', {
-      clusterIP: '10.96.0.9',
-      selector: { istio: 'ingressgateway' },
-      ports: [
-        { name: 'http', port: 80, targetPort: 8080 },
-        { name: 'alt', port: 81, targetPort: 8080 },
-      ],
-    });
-    const made = scene(
-      target,
-      gateway('gw', [http(80, ['a.example.com']), http(81, ['b.example.com'])]),
+    const made = twoPorts(
+      [http(80, ['a.example.com']), http(81, ['b.example.com'])],
       virtualService('v', ['*.example.com'], [to('shop', { port: 80 }), to('other', { port: 81 })]),
     );
     expect(domains(made, 'http.8080')).toEqual([['a.example.com:80', ['a.example.com', 'b.example.com']]]);
@@ -155,4 +146,68 @@ describe('the routes of a gateway', () => {
       'outbound|80||two.prod.svc.cluster.local',
     );
   });
+
+  it('are built at the first server where a rule applies', () => {
+    const made = twoPorts(
+      [http(80, ['a.example.com']), http(81, ['b.example.com'])],
+      virtualService('v', ['*.example.com'], [to('shop', { port: 81 })]),
+    );
+    expect(domains(made, 'http.8080')).toEqual([['b.example.com:81', ['b.example.com']]]);
+  });
+
+  it('have the host as it is written for a domain, an IPv6 address without brackets', () => {
+    const made = scene(gateway('gw', [http(80, ['*'])]), virtualService('v', ['2001:db8::1'], [to('shop')]));
+    expect(domains(made, 'http.80')).toEqual([['[2001:db8::1]:80', ['2001:db8::1']]]);
+  });
+
+  it('lead to the Kubernetes service of the namespace rather than to an older ServiceEntry of its host', () => {
+    const older = { creationTimestamp: '2026-01-01T00:00:00Z' };
+    const entry = istio(
+      'ServiceEntry',
+      'prod',
+      'late',
+      {
+        hosts: ['late.prod.svc.cluster.local'],
+        resolution: 'STATIC',
+        ports: [
+          { number: 1, name: 'http-1', protocol: 'HTTP' },
+          { number: 2, name: 'http-2', protocol: 'HTTP' },
+        ],
+      },
+      older,
+    );
+    const younger = { creationTimestamp: '2026-01-02T00:00:00Z' };
+    const late = service('late', 'prod', { clusterIP: '10.96.0.4', ports: [{ name: 'http', port: 8080 }] }, younger);
+    const route = virtualService('v', ['a.example.com'], [to('late')]);
+    const made = scene(entry, late, gateway('gw', [http(80, ['*'])]), route);
+    expect(made.routes('gw', 'http.80', 'a.example.com:80')[0]?.route?.cluster).toBe(
+      'outbound|8080||late.prod.svc.cluster.local',
+    );
+  });
+
+  it('of an Ingress have a host without a dot completed, as in every VirtualService', () => {
+    const backend = { service: { name: 'shop', port: { number: 8080 } } };
+    const made = scene({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'Ingress',
+      metadata: { name: 'web', namespace: 'prod', annotations: { 'kubernetes.io/ingress.class': 'istio' } },
+      spec: { rules: [{ host: 'localhost', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] },
+    });
+    expect(domains(made, 'http.80')).toEqual([
+      ['localhost.prod.svc.cluster.local:80', ['localhost.prod.svc.cluster.local']],
+    ]);
+  });
 });
+
+/** A router whose service leads ports 80 and 81 to one port, 8080. */
+function twoPorts(servers: readonly JsonObject[], ...objects: readonly JsonObject[]): Scene {
+  const target = service('gw', 'edge', {
+    clusterIP: '10.96.0.9',
+    selector: { istio: 'ingressgateway' },
+    ports: [
+      { name: 'http', port: 80, targetPort: 8080 },
+      { name: 'alt', port: 81, targetPort: 8080 },
+    ],
+  });
+  return scene(target, gateway('gw', servers), ...objects);
+}
