@@ -4,8 +4,9 @@
 //
 // Invariants: a file is used only for the journal whose chain has its hash at its position, so it holds what folding
 // gives. A file is there whole or not at all (renamed when it is written; gzip's checksum and the number of facts are
-// compared). Objects with private values are not copied into it: it names the event that the journal has them in, and
-// a state with any other private value is not kept. Nothing depends on a file: what cannot be read is folded.
+// compared). Objects with private values (those of Secrets, and what the journal sealed because its writer marked it)
+// are not copied into it: it names the event that the journal has them in, and a state with any other private value is
+// not kept. Nothing depends on a file: what cannot be read is folded.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,6 +20,7 @@ import { emptyState, type State } from '../core/state.ts';
 import { inspect } from '../journal/codec.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isSecret } from '../journal/private-values.ts';
+import { holdsSealed, SEALED_IN_TEXT } from '../journal/vault.ts';
 import { cacheFolder } from './cache-folder.ts';
 
 /** Files of one journal; the oldest make room. */
@@ -97,7 +99,8 @@ export class StateCache {
   }
 
   async #write(state: State): Promise<boolean> {
-    const lines = linesOf(state, this.#journal.base().seq);
+    const sealed = await sealedIn(this.#journal, state.seq);
+    const lines = sealed === undefined ? undefined : linesOf(state, this.#journal.base().seq, sealed);
     const chain = await this.#hashAt(state.seq);
     if (lines === undefined || chain === undefined) return false;
     const header: Header = {
@@ -140,14 +143,42 @@ export class StateCache {
   }
 }
 
+/**
+ * Events of objects up to `to` with values that the journal sealed. Undefined: other facts, or the snapshot that a
+ * compacted journal begins with, have some beside those of Secrets, which no event can name.
+ */
+async function sealedIn(journal: Journal, to: number): Promise<ReadonlySet<number> | undefined> {
+  const base = journal.base().seq;
+  const sealed = new Set<number>();
+  const first = base > 0 ? await journal.snapshots.read(base + 1, 'sealed') : undefined;
+  for await (const page of first?.facts ?? []) {
+    for (const { fact } of page) if (holdsSealed(JSON.stringify(withoutSecret(fact)))) return undefined;
+  }
+  const range = { from: base + 1, to, secrets: 'sealed', containing: SEALED_IN_TEXT } as const;
+  for await (const page of journal.records(range)) {
+    for (const { seq, kind } of page) {
+      if (kind !== 'Add' && kind !== 'Update') return undefined;
+      sealed.add(seq);
+    }
+  }
+  return sealed;
+}
+
+/** Values of Secrets are found in the state itself. */
+function withoutSecret({ object, ...rest }: JsonObject): JsonObject {
+  return isObject(object) && isSecret(object) ? rest : { ...rest, ...(object === undefined ? {} : { object }) };
+}
+
 /** Undefined: it holds private values that cannot be named by an event. */
-function linesOf(state: State, base: number): readonly Line[] | undefined {
+function linesOf(state: State, base: number, sealed: ReadonlySet<number>): readonly Line[] | undefined {
   const lines: Line[] = [];
   for (const { source, fact } of snapshotOf(state)) {
     const { object, ...rest } = fact;
-    const isNamed = isObject(object) && isSecret(object);
-    if (inspect(isNamed ? rest : fact, 'snapshot').isPrivate) return undefined;
     const objectAt = Number(fact.writtenAt ?? fact.at);
+    const isMarked = sealed.has(objectAt) || sealed.has(Number(fact.at));
+    const isNamed = isObject(object) && (isSecret(object) || isMarked);
+    if (inspect(isNamed ? rest : fact, 'snapshot').isPrivate) return undefined;
+    if (isObject(fact.refused) && sealed.has(Number(fact.refused.at))) return undefined;
     if (isNamed && objectAt <= base) return undefined;
     lines.push(isNamed ? { source, fact: rest, objectAt } : { source, fact });
   }

@@ -16,7 +16,7 @@ import { createKeyFile, randomKey, readKeyFile, sealerOf } from './seal.ts';
 export type PrivatePaths = (fact: JsonObject) => readonly MarkedPath[];
 
 /** Stored text without this marker has no sealed value. */
-const SEALED_IN_TEXT = `"${SEALED_PREFIX}`;
+export const SEALED_IN_TEXT = `"${SEALED_PREFIX}`;
 
 export class Vault {
   /** Undefined: the key exists in this process only. */

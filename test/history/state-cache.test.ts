@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import { History, openHistory, STATE_EVENTS_MAX } from '../../src/history/history.ts';
 import { STATE_FILES_MAX, StateCache, stateCacheOf } from '../../src/history/state-cache.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
 import { openJournal } from '../../src/journal/open.ts';
+import type { PrivatePaths } from '../../src/journal/vault.ts';
 import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
 
 const PRIVATE = 'c2VjcmV0LXZhbHVl';
@@ -22,12 +24,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function service(name: string, app: string): Unrecorded {
+function service(name: string, app: string, port: number | string = 80): Unrecorded {
   const object = {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace: 'shop' },
-    spec: { selector: { app }, ports: [{ name: 'http', port: 80 }] },
+    spec: { selector: { app }, ports: [{ name: 'http', port }] },
   };
   return { source: 'file/Kubernetes', kind: 'Update', object };
 }
@@ -82,6 +84,44 @@ describe('a kept state', () => {
     expect(text).toContain('three');
     expect(text).not.toContain(PRIVATE);
     expect(text).not.toContain('sealed:');
+  });
+
+  describe('of a journal with values that its writer marked as private', () => {
+    const marks: PrivatePaths = ({ kind }) =>
+      kind === 'MeshConfig' ? [['value', 'accessLogFile']] : [['object', 'spec', 'selector', 'app']];
+    const marked = async (facts: readonly Unrecorded[]): Promise<Journal> => {
+      const journal = openMemoryJournal({ privatePaths: marks, clock: () => 1 });
+      await journal.append(facts);
+      return journal;
+    };
+    const texts = (): readonly string[] =>
+      readdirSync(folder).map(file => gunzipSync(readFileSync(join(folder, file))).toString('utf8'));
+
+    test('names their events instead of copying them', async () => {
+      const journal = await marked([service('a', 'once'), service('b', PRIVATE), service('a', PRIVATE)]);
+      const cache = await kept(journal, [folder]);
+      expect(texts()).toHaveLength(1);
+      expect(texts()[0]).not.toContain(PRIVATE);
+      const state = await cache.nearest(3, 0);
+      expect(stateHash(state!)).toBe(stateHash((await foldHistory(journal, { fromSnapshot: false })).state));
+    });
+
+    test('is not there where no event of an object can be named', async () => {
+      const mesh: Unrecorded = { source: 'file/Kubernetes', kind: 'MeshConfig', value: { accessLogFile: PRIVATE } };
+      await kept(await marked([service('a', 'one'), mesh]), [folder]);
+      expect(texts()).toEqual([]);
+      await kept(await marked([service('a', 'one'), service('a', PRIVATE, 'none')]), [folder]);
+      expect(texts()).toEqual([]);
+    });
+
+    test('is not there after a compaction that left some in a snapshot', async () => {
+      const journal = await marked([service('a', PRIVATE), service('b', 'two'), service('b', 'three')]);
+      const facts = snapshotOf(await new History(journal).at(2));
+      await journal.snapshots.write({ seq: 2, format: SNAPSHOT_FORMAT, facts });
+      await journal.compact(2);
+      await kept(journal, [folder]);
+      expect(texts().filter(text => text.includes(PRIVATE))).toEqual([]);
+    });
   });
 
   test('is not taken for that of another journal', async () => {
