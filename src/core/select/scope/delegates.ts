@@ -90,8 +90,6 @@ function mergeMatch(root: HTTPMatchRequest, leaf: HTTPMatchRequest): HTTPMatchRe
 }
 
 function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
-  const gateways = leaf.gateways ?? [];
-  const rootGateways = root.gateways ?? [];
   return (
     stringsConflict(root.uri, leaf.uri) ||
     stringsConflict(root.scheme, leaf.scheme) ||
@@ -104,7 +102,7 @@ function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
     portsConflict(root.port ?? 0, leaf.port ?? 0) ||
     (!!root.sourceNamespace && root.sourceNamespace !== (leaf.sourceNamespace ?? '')) ||
     labelsConflict(root.sourceLabels, leaf.sourceLabels) ||
-    (rootGateways.length > 0 && gateways.length > 0 && !gateways.every(gateway => rootGateways.includes(gateway)))
+    gatewaysConflict(root.gateways ?? [], leaf.gateways ?? [])
   );
 }
 
@@ -131,6 +129,12 @@ function mapsConflict(
 
 function portsConflict(root: number, leaf: number): boolean {
   return root > 0 && leaf > 0 && root !== leaf;
+}
+
+/** A longer list conflicts even where it only repeats names, as in Istio. */
+function gatewaysConflict(root: readonly string[], leaf: readonly string[]): boolean {
+  if (root.length === 0 || leaf.length === 0) return false;
+  return root.length < leaf.length || !leaf.every(gateway => root.includes(gateway));
 }
 
 function labelsConflict(

@@ -14,7 +14,7 @@ export function claimPath(key: string): readonly string[] | undefined {
   if (!key.toLowerCase().startsWith(CLAIM_PREFIX)) return undefined;
   const rest = key.slice(CLAIM_PREFIX.length);
   if (rest.startsWith('.') && rest.length > 1) return rest.slice(1).split('.');
-  if (/^(\[[^[\]]+\])+$/.test(rest)) return rest.slice(1, -1).split('][');
+  if (/^\[.+\]$/s.test(rest)) return rest.slice(1, -1).split('][');
   return undefined;
 }
 

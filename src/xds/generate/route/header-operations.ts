@@ -34,7 +34,7 @@ export function headerOperations(headers: Headers | undefined): HeaderOperations
     requestHeadersToRemove: (request?.remove ?? []).filter(isMutable),
     responseHeadersToAdd: [...setting(response?.set), ...adding(response?.add)],
     responseHeadersToRemove: (response?.remove ?? []).filter(isMutable),
-    authority: authorityOf(request?.set) ?? authorityOf(request?.add) ?? '',
+    authority: authorityOf(request?.set) || authorityOf(request?.add),
   };
 }
 
@@ -99,9 +99,9 @@ function mutable(values: Values): readonly (readonly [string, string])[] {
 }
 
 /** With both names given, `:authority` counts (Istio picks one at random). */
-function authorityOf(values: Values): string | undefined {
+function authorityOf(values: Values): string {
   const found = Object.entries(values ?? {})
     .filter(([name]) => name.toLowerCase() === 'host' || name.toLowerCase() === ':authority')
     .sort(([a], [b]) => compareText(a, b));
-  return found[0]?.[1];
+  return found[0]?.[1] ?? '';
 }

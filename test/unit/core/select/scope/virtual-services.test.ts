@@ -102,6 +102,7 @@ describe('delegates', () => {
     [{ sourceLabels: { a: '1' } }, { sourceLabels: { a: '2' } }, 0],
     [{ gateways: ['a'] }, { gateways: ['a', 'b'] }, 0],
     [{ gateways: ['a', 'b'] }, { gateways: ['a'] }, 1],
+    [{ gateways: ['a'] }, { gateways: ['a', 'a'] }, 0],
   ])('merge root match %j and leaf match %j into %d rules', (rootMatch, leafMatch, count) => {
     expect(mergeDelegate({ match: [rootMatch] }, [{ match: [leafMatch] }])).toHaveLength(count);
   });

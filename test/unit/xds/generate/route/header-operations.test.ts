@@ -22,6 +22,7 @@ describe('header operations', () => {
     expect(authority({ host: 'set' }, { ':authority': 'added' })).toBe('set');
     expect(authority({}, { Host: 'added' })).toBe('added');
     expect(authority({})).toBe('');
+    expect(authority({ host: '' }, { host: 'added' })).toBe('added');
     expect(headerOperations({ response: { set: { host: 'h' } } }).authority).toBe('');
   });
 });

@@ -76,6 +76,8 @@ describe('matches of JWT claims', () => {
   it('are written with dots or brackets, with the prefix in any case', () => {
     expect(path('@request.auth.claims.a.b')).toEqual(['payload', 'a', 'b']);
     expect(path('@Request.Auth.Claims[a][b.c]')).toEqual(['payload', 'a', 'b.c']);
+    expect(path('@request.auth.claims[a][]')).toEqual(['payload', 'a', '']);
+    expect(path('@request.auth.claims[a]b[c]')).toEqual(['payload', 'a]b[c']);
   });
 
   it.each(['@request.auth.claims', '@request.auth.claims.', '@request.auth.claims[a', '@request.auth.claims[]'])(
