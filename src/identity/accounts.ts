@@ -16,12 +16,13 @@ export function podsOf(state: () => State): Pods {
   };
 }
 
-export function accountsOf(state: () => State): Accounts {
+/** `hasServer`: the pods of a mesh of files are unknown for ever. `listed`: every source has been read. */
+export function accountsOf(state: () => State, hasServer: boolean, listed: () => boolean): Accounts {
   const pods = podsOf(state);
   return {
     podOf: (cluster, namespace, name) => pods.pod(cluster, namespace, name),
-    // A mesh of files has no pods, and a token counts for itself.
-    known: cluster => state().synced.has(`kube/${cluster}`),
+    known: cluster => hasServer || state().synced.has(`kube/${cluster}`),
+    listed,
   };
 }
 

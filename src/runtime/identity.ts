@@ -311,8 +311,8 @@ export class Identity {
   }
 }
 
-function authenticatorsOf({ options, state, clock, call, callOf }: IdentityParts): readonly Authenticator[] {
+function authenticatorsOf({ options, state, clock, ready, call, callOf }: IdentityParts): readonly Authenticator[] {
   const { settings, tokenCheck } = options;
   const tokensByKeys = tokenCheck === 'keys' || options.tokenKeys !== undefined;
-  return waysOf({ settings, tokensByKeys, state, now: () => clock.now(), call, callOf });
+  return waysOf({ settings, tokensByKeys, state, now: () => clock.now(), listed: ready, call, callOf });
 }

@@ -230,10 +230,16 @@ function sortedKeys(json: JsonObject): readonly string[] {
   return keys;
 }
 
+/** Go's jsonpb reads a key as a JSON number of Go's integer type: no other text of the same number. */
 function checkKey(context: Context, keyType: ScalarType & 'uint32', key: string): void {
   const keyed = decodeScalar(keyType, key);
-  if ('expected' in keyed) report(context, `the key must be ${keyed.expected}`, pathOf(context, `[${key}]`));
+  const expected = 'expected' in keyed ? keyed.expected : 'plain digits, without leading zeros';
+  if ('expected' in keyed || !PLAIN_DIGITS.test(key)) {
+    report(context, `the key must be ${expected}`, pathOf(context, `[${key}]`));
+  }
 }
+
+const PLAIN_DIGITS = /^(0|[1-9]\d*)$/;
 
 /** Of a list or a map, where null is no absence. */
 function elementReader(type: FieldType, read: Read): Read {

@@ -18,8 +18,10 @@ export interface Accounts {
     namespace: string,
     name: string,
   ): { readonly uid: string; readonly account: string } | undefined;
-  /** False: pods and accounts are not in the state, and a token counts for itself. */
+  /** False: the mesh has no API server, so pods are not in the state, and a token counts for itself. */
   readonly known: (cluster: string) => boolean;
+  /** False: a pod that exists may be missing in the state, or be there as it was. */
+  readonly listed: () => boolean;
 }
 
 export interface TokenKeysOptions {
@@ -49,6 +51,8 @@ export function tokenKeys(options: TokenKeysOptions): Authenticator {
 
 function judged(claims: JsonObject, cluster: string, accounts: Accounts, trustDomain: string): Outcome {
   const refused = (reason: string): Outcome => ({ kind: 'refused', reason });
+  const unmatched = (reason: string): Outcome =>
+    accounts.listed() ? refused(reason) : { kind: 'unavailable', reason: `pods are not listed yet: ${reason}` };
   const [system, kind, namespace, account, ...more] = textOf(claims.sub).split(':');
   if (system !== 'system' || kind !== 'serviceaccount' || !namespace || !account || more.length > 0) {
     return refused('the subject of the token is no service account');
@@ -60,9 +64,9 @@ function judged(claims: JsonObject, cluster: string, accounts: Accounts, trustDo
   const [name, uid] = [textOf(pod.name), textOf(pod.uid)];
   if (name !== '' && accounts.known(cluster)) {
     const found = accounts.podOf(cluster, namespace, name);
-    if (found === undefined) return refused(`the token is bound to pod ${namespace}/${name}, which does not exist`);
-    if (found.uid !== uid) return refused(`the token is bound to an earlier pod ${namespace}/${name}`);
-    if (found.account !== account) return refused(`pod ${namespace}/${name} has another service account`);
+    if (found === undefined) return unmatched(`the token is bound to pod ${namespace}/${name}, which does not exist`);
+    if (found.uid !== uid) return unmatched(`the token is bound to an earlier pod ${namespace}/${name}`);
+    if (found.account !== account) return unmatched(`pod ${namespace}/${name} has another service account`);
   }
   const identities = [spiffeId(trustDomain, namespace, account)];
   const proof = { how: 'token', by: 'keys', cluster, ...(name === '' ? {} : { pod: { name, uid } }) } as const;

@@ -26,6 +26,8 @@ export interface WaysOptions {
   /** The newest folded state. */
   readonly state: () => State;
   readonly now: () => number;
+  /** Every source has been listed. */
+  readonly listed: () => boolean;
   /** Undefined: there is no cluster. */
   readonly call: ClusterCall | undefined;
   /** To a remote cluster; undefined: there is no such cluster. */
@@ -36,7 +38,8 @@ export interface WaysOptions {
 export const OIDC_ISSUER = 'oidc';
 
 /** In the order in which they are tried. Throws if JWT_RULE cannot be read. */
-export function waysOf({ settings, tokensByKeys, state, now, call, callOf }: WaysOptions): readonly Authenticator[] {
+export function waysOf(options: WaysOptions): readonly Authenticator[] {
+  const { settings, tokensByKeys, state, now, listed, call, callOf } = options;
   const trustDomain = (): string => meshTrustDomain(state());
   const { clusterId: own, clusterAliases: aliases } = state().settings;
   const clusters = { own, aliases };
@@ -51,7 +54,8 @@ export function waysOf({ settings, tokensByKeys, state, now, call, callOf }: Way
     // Keys are stored under names in lower case, and those of JWT_RULE beside them: another spelling of our own
     // cluster's name must not find its keys, because then no pod would be looked up.
     const ownKeys = (cluster: string): KeySet | undefined => (cluster === own ? keysOf(own) : undefined);
-    ways.push(tokenKeys({ clusters, keysOf: ownKeys, audiences, accounts: accountsOf(state), trustDomain, now }));
+    const accounts = accountsOf(state, call !== undefined, listed);
+    ways.push(tokenKeys({ clusters, keysOf: ownKeys, audiences, accounts, trustDomain, now }));
   } else if (call !== undefined) {
     const callTo = (cluster: string): ClusterCall | undefined => (cluster === own ? call : callOf(cluster));
     ways.push(tokenReview({ clusters, callOf: callTo, audiences, trustDomain }));

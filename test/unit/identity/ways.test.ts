@@ -2,18 +2,20 @@
 
 import { describe, expect, it } from 'vitest';
 import { identityObject } from '../../../src/core/kinds/periplus/identity.ts';
-import { emptyState } from '../../../src/core/state.ts';
+import { emptyState, type State } from '../../../src/core/state.ts';
 import { isAskedForProof, waysOf } from '../../../src/identity/authenticate/ways.ts';
 import type { ClusterCall } from '../../../src/identity/cluster-call.ts';
 import { identitySettings } from '../../../src/identity/settings.ts';
+import { ISSUER, tokenMaker } from '../../identity/tokens.ts';
 import { step } from '../world.ts';
 
+const listed = (): boolean => true;
 const call: ClusterCall = async () => ({ status: 0, body: null });
 const JWT_RULE = JSON.stringify({ issuer: 'https://issuer.example', jwksUri: 'https://issuer.example/keys' });
 
 function ways(env: Record<string, string>, tokensByKeys: boolean, cluster?: ClusterCall): readonly string[] {
   const settings = identitySettings(env);
-  const options = { settings, tokensByKeys, state: () => emptyState, now: () => 0, callOf: () => undefined };
+  const options = { settings, tokensByKeys, state: () => emptyState, now: () => 0, listed, callOf: () => undefined };
   return waysOf({ ...options, call: cluster }).map(({ name }) => name);
 }
 
@@ -44,6 +46,7 @@ describe('a Kubernetes token that is judged by keys', () => {
     tokensByKeys: true,
     state: () => state,
     now: () => 0,
+    listed,
     call: undefined,
     callOf: () => undefined,
   });
@@ -61,6 +64,47 @@ describe('a Kubernetes token that is judged by keys', () => {
     ['oidc', 'unavailable'],
   ])('has keys under the exact name of its cluster alone: %s is %s', async (cluster, kind) => {
     expect((await outcome(cluster)).kind).toBe(kind);
+  });
+});
+
+describe('a Kubernetes token of a pod, judged by keys', () => {
+  const maker = tokenMaker();
+  const issuer = identityObject('TokenIssuer', '', 'kubernetes', { issuer: ISSUER, jwks: maker.jwks });
+  const before = step(emptyState, { kind: 'Update', source: 'identity/Kubernetes', object: issuer }).state;
+  const web = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'shop', uid: 'u-web' },
+    spec: { serviceAccountName: 'web' },
+  };
+  const withPod = step(before, { kind: 'Update', source: 'kube/Kubernetes', object: web }).state;
+  const synced = step(withPod, { kind: 'Synced', source: 'kube/Kubernetes' }).state;
+  const outcome = async (state: State, isListed: boolean, name: string, uid: string, cluster?: ClusterCall) => {
+    const options = { settings: identitySettings({}), tokensByKeys: true, callOf: () => undefined };
+    const [, way] = waysOf({
+      ...{ ...options, state: () => state, now: Date.now, listed: () => isListed, call: cluster },
+    });
+    const bound = { namespace: 'shop', serviceaccount: { name: 'web', uid: 'u' }, pod: { name, uid } };
+    const token = maker.token('shop/web', { 'kubernetes.io': bound });
+    const header = (of: string): readonly string[] => (of === 'authorization' ? [`Bearer ${token}`] : []);
+    return (await way!.authenticate({ address: '', secure: true, header })).kind;
+  };
+
+  it.each([
+    ['of a pod that is there is proven', synced, true, 'web', 'u-web', 'proven'],
+    ['of a pod that is there is proven by what the journal has', synced, false, 'web', 'u-web', 'proven'],
+    ['of no pod that is there is refused', synced, true, 'gone', 'u', 'refused'],
+    ['of an earlier pod is refused', synced, true, 'web', 'u-old', 'refused'],
+    ['waits while the pod may not be listed yet', synced, false, 'new', 'u', 'unavailable'],
+    ['waits while the pod may be an earlier one', synced, false, 'web', 'u-new', 'unavailable'],
+    ['waits before the cluster was ever listed', before, false, 'web', 'u-web', 'unavailable'],
+    ['waits in the middle of the first list', withPod, false, 'late', 'u', 'unavailable'],
+  ] as const)('%s', async (_, state, isListed, name, uid, kind) => {
+    expect(await outcome(state, isListed, name, uid, call)).toBe(kind);
+  });
+
+  it('counts for itself in a mesh without an API server', async () => {
+    expect(await outcome(before, true, 'web', 'u')).toBe('proven');
   });
 });
 

@@ -23,6 +23,8 @@ export type KubernetesKind<K extends KindName, D> = Declaration<K> & {
   readonly messages: Readonly<Record<string, SchemaMessage>>;
   /** Members of metadata that matter for this kind beyond what every object keeps. */
   readonly metadata?: SchemaMessage;
+  /** Of those that `ObjectMeta` has. */
+  readonly keepMeta?: readonly string[];
   /** Rules on the object as decoded, before defaults. */
   readonly rules?: (decoded: D, report: Report) => void;
   /** From the decoded shape to the flat one, with defaults. */
@@ -58,6 +60,7 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
       return from.narrow?.(projection) ?? projection;
     },
     ...(from.trim === undefined ? {} : { trim: from.trim }),
+    ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     ...(members.length === 0 ? { metadataOnly: true } : {}),
   };
 }
@@ -65,7 +68,8 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
 function projectObject<K extends KindName, D>(from: KubernetesKind<K, D>, raw: RawObject): JsonObject {
   const projection: { [key: string]: Json | undefined } = {};
   for (const key of ['apiVersion', 'kind']) if (raw[key] !== undefined) projection[key] = raw[key];
-  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, namesOf(from.metadata));
+  const { metadata, keepMeta = [] } = from;
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, [...namesOf(metadata), ...keepMeta]);
   return { ...projection, ...pruneObject(from.messages, from.messages.Object ?? [], raw) };
 }
 

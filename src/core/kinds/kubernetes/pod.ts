@@ -103,6 +103,8 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   versions: ['v1'],
   push: 'own',
   references: podReferences,
+  // Tokens name it: one of an earlier pod of the same name proves nothing (identity/authenticate/token-keys.ts).
+  keepMeta: ['uid'],
   metadata: [
     { name: 'generateName', type: 'string' },
     { name: 'deletionTimestamp', type: 'string' },

@@ -167,6 +167,15 @@ describe('decoding refuses', () => {
     [{ byName: { 'a.b': { name: 3 } } }, 'spec.byName[a.b].name: expected a string, found 3'],
     [{ byName: { a: null } }, 'spec.byName[a]: null is not allowed here'],
     [{ byPort: { http: 'x' } }, 'spec.byPort[http]: the key must be an integer'],
+    ...['8080.0', '8e3', '-0'].map(
+      key =>
+        [
+          { byPort: { [key]: 'x' } },
+          `spec.byPort[${key}]: the key must be plain digits, without leading zeros`,
+        ] as const,
+    ),
+    [{ byPort: { '08080': 'x' } }, 'spec.byPort[08080]: the key must be an integer'],
+    [{ byPort: { 4294967296: 'x' } }, 'spec.byPort[4294967296]: the key must be an integer from 0 to 4294967295'],
     [{ left: 'a', right: {} }, 'spec.right: cannot be set together with `left`'],
   ])('%j', (json, message) => {
     expect(problems(json)).toEqual([message]);
