@@ -132,7 +132,7 @@ async function serviceOf() {
       clusters: { own: 'Kubernetes', aliases: {} },
       keysOf: () => keys,
       audiences: ['istio-ca'],
-      accounts: { podOf: () => undefined, known: () => false },
+      accounts: { podOf: () => undefined, known: () => false, listed: () => true },
       trustDomain: () => 'cluster.local',
       now: Date.now,
     });

@@ -261,6 +261,20 @@ describe.runIf(binaries !== undefined)('identity in a cluster', () => {
       await until('the keys are known', async () => typeof (await signedFor(plane, good)) !== 'string');
       expect(await signedFor(plane, await expiredToken(cluster, 'shop', 'web'))).toBe(UNAUTHENTICATED);
       expect(await signedFor(plane, tokenOfAnotherCluster('shop', 'web'))).toBe(UNAUTHENTICATED);
+      const containers = [{ name: 'app', image: 'app' }];
+      const metadata = { name: 'web-0', namespace: 'shop' };
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { serviceAccountName: 'web', containers } };
+      const { uid } = (await admin.put(pod)).metadata as { readonly uid: string };
+      const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'web-0', uid };
+      const bound = await serviceAccountToken(admin, 'shop', 'web', { audiences: ['istio-ca'], boundObjectRef });
+      await until('the pod is known', async () => typeof (await signedFor(plane, bound)) !== 'string');
+      await admin.remove(pod);
+      await until('the pod is gone', async () => (await signedFor(plane, bound)) === UNAUTHENTICATED);
+      await admin.put(pod);
+      await until('the new pod is known', async () => {
+        expect(await signedFor(plane, bound)).toBe(UNAUTHENTICATED);
+        return plane.log.includes('bound to an earlier pod shop/web-0');
+      });
       expect([...proxy.methods]).toEqual(['GET']);
       expect(await published('untouched')).toBeUndefined();
     } finally {
