@@ -13,14 +13,19 @@ export interface GatewayRouteName {
   readonly gateway: string;
 }
 
-/** Names of HTTPS servers are `https.<port>.<port name>.<gateway>.<namespace>`, others tell the port alone. */
+/**
+ * Names of HTTPS servers are `https.<port>.<port name>.<gateway>.<namespace>`, others tell the port alone. A name that
+ * ends with the address of the server tells nothing, as in istiod.
+ */
 export function parseGatewayRouteName(name: string): GatewayRouteName {
+  if (name.startsWith(HTTP)) return { port: numberOf(name.slice(HTTP.length)), portName: '', gateway: '' };
   const parts = name.split('.');
-  if (parts[0] === 'http' && parts.length > 1) return { port: numberOf(parts[1]), portName: '', gateway: '' };
   if (parts[0] !== 'https' || parts.length !== 5) return { port: 0, portName: '', gateway: '' };
   const [, port, portName = '', gateway = '', namespace = ''] = parts;
   return { port: numberOf(port), portName, gateway: `${namespace}/${gateway}` };
 }
+
+const HTTP = 'http.';
 
 function numberOf(text = ''): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;

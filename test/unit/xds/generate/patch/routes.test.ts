@@ -122,10 +122,10 @@ describe('a patch of the routes of a gateway', () => {
     spec: { ports, selector: { istio: 'ingressgateway' } },
   };
 
-  function patched(name: string, match: JsonObject): boolean {
+  function patched(name: string, match: JsonObject, on = gateway): boolean {
     const value = { request_headers_to_remove: ['x-a'] };
     const scene = new ListenerScene([
-      gateway,
+      on,
       edge,
       envoyFilter('one', [entry('ROUTE_CONFIGURATION', 'MERGE', value, of(match, 'GATEWAY'))]),
     ]);
@@ -137,6 +137,18 @@ describe('a patch of the routes of a gateway', () => {
     expect(patched('http.80', { portNumber: 80 })).toBe(true);
     expect(patched('http.80', { portNumber: 8080 })).toBe(false);
     expect(patched('http.9999', { portNumber: 9999 })).toBe(true);
+  });
+
+  it('takes all names with an address for one port, as istiod does', () => {
+    const bound = istio('Gateway', 'prod', 'edge', {
+      selector: { istio: 'ingressgateway' },
+      servers: [server(80, 'HTTP', { bind: '10.0.0.1' }), server(443, 'HTTPS', { bind: '10.0.0.1', tls })],
+    });
+    const plain = 'http.80.10.0.0.1';
+    expect(patched(plain, { portNumber: 80 }, bound)).toBe(true);
+    expect(patched(plain, { portNumber: 443 }, bound)).toBe(true);
+    expect(patched(plain, { portNumber: 8080 }, bound)).toBe(false);
+    expect(patched('https.443.https.edge.prod.10.0.0.1', { portNumber: 80 }, bound)).toBe(true);
   });
 
   it('knows port names and gateways of HTTPS servers alone', () => {
