@@ -2,6 +2,7 @@
 // the time is up or a law breaks, and adds what held to the progress file. Any number of them may run at the same time.
 // `npm run test:shards -- show` prints what all runs have reached. A break prints the seed and how to see it again.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { anyEvents, anyMoments, checked, checkedSilence } from '../property/law-2.ts';
@@ -87,6 +88,8 @@ async function main(): Promise<number> {
       try {
         const counts = await run(name, seed);
         if (given === undefined) addCounts(progress, name, counts);
+        // What a WeakRef gave out stays until the turn of the event loop ends, and promises alone never end it.
+        await nextTurn();
       } catch (error) {
         process.stdout.write(`${error instanceof Error ? error.message : error}\nseed ${seed} breaks ${name}; again: `);
         process.stdout.write(`npm run test:shards -- ${name} --seed ${seed}\n`);

@@ -9,7 +9,7 @@ import { resourceSources } from '../../src/xds/assemble/types.ts';
 import { Engine } from '../../src/xds/engine/engine.ts';
 import { CDS, LDS, RDS, rulesOf } from '../../src/xds/session/types.ts';
 import { type SimClient, TYPES } from './client.ts';
-import { hashOfBody, type Received } from './contents.ts';
+import { type Content, hashOfBody, type Received } from './contents.ts';
 import type { SimControlPlane } from './control-plane.ts';
 import type { Platter } from './disk.ts';
 
@@ -77,33 +77,48 @@ export class Receipts {
 
 /**
  * A cluster is taken away from a delta client only when nothing that it holds needs it, unless its routes are to stay
- * as they are.
+ * as they are, or were made when the cluster was gone already: then configuration, not the order, leaves them without.
  */
-export function checkRemovals(
-  client: SimClient,
-  message: Received,
-  state: State | undefined,
-  connection: string,
-): void {
-  if (client.protocol !== 'delta' || message.typeUrl !== CDS || message.removed.length === 0 || state === undefined)
-    return;
-  const proxy = state.proxies.get(connection);
-  if (proxy === undefined) return;
-  const engine = new Engine(resourceSources);
-  const view = engine.viewOf(state, proxy);
-  for (const type of [LDS, RDS]) {
-    for (const [name, { content }] of client.holds.get(type)!) {
-      const stays = view.get(type)?.resources.get(name);
-      const same = stays !== undefined && hashOfBody(stays.body) === content.hash;
-      const used = message.removed.filter(cluster => content.routesTo.has(cluster));
-      demand(
-        same || used.length === 0 || stays === undefined,
-        () =>
-          `removal order: ${connection} is told that ${used.join()} is gone and still holds ${name} that routes to it`,
-      );
+export class Removals {
+  /** Connection, type, name and hash → the state from which that was sent last. */
+  readonly #sentFrom = new Map<string, State>();
+
+  /** `state`: what is being sent was made from it. */
+  sending(client: SimClient, message: Received, connection: string, state: State): void {
+    if (client.protocol !== 'delta') return;
+    if (message.typeUrl === CDS && message.removed.length > 0) this.#check(client, message.removed, connection, state);
+    if (message.typeUrl !== LDS && message.typeUrl !== RDS) return;
+    for (const { content } of message.resources) {
+      this.#sentFrom.set(keyOf(connection, message.typeUrl, content), state);
+    }
+  }
+
+  #check(client: SimClient, removed: readonly string[], connection: string, state: State): void {
+    const view = viewOf(state, connection);
+    for (const type of [LDS, RDS]) {
+      for (const [name, { content }] of client.holds.get(type)!) {
+        const stays = view?.get(type)?.resources.get(name);
+        if (stays === undefined || hashOfBody(stays.body) === content.hash) continue;
+        const used = removed.filter(cluster => content.routesTo.has(cluster));
+        if (used.length === 0) continue;
+        const clusters = viewOf(this.#sentFrom.get(keyOf(connection, type, content)), connection)?.get(CDS)?.resources;
+        demand(
+          clusters !== undefined && !used.some(cluster => clusters.has(cluster)),
+          () =>
+            `removal order: ${connection} is told that ${used.join()} is gone and still holds ${name} that routes to it`,
+        );
+      }
     }
   }
 }
+
+function viewOf(state: State | undefined, connection: string): ReturnType<Engine['viewOf']> | undefined {
+  const proxy = state?.proxies.get(connection);
+  return state === undefined || proxy === undefined ? undefined : new Engine(resourceSources).viewOf(state, proxy);
+}
+
+const keyOf = (connection: string, type: string, { name, hash }: Content): string =>
+  `${connection} ${type} ${name} ${hash}`;
 
 /** Laws 2 and 4 at rest: what a client holds is what generation, begun from nothing, gives for what it asks for. */
 export function checkHeld(client: SimClient, connection: string, plane: SimControlPlane, engine: Engine): void {

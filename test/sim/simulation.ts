@@ -13,7 +13,7 @@ import { type Canary, SimControlPlane } from './control-plane.ts';
 import { type Fate, Platter } from './disk.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { Folder } from './folder.ts';
-import { checkHeld, checkJournal, checkRemovals, LawBroken, Receipts } from './laws.ts';
+import { checkHeld, checkJournal, LawBroken, Receipts, Removals } from './laws.ts';
 import { Random } from './random.ts';
 import { Wire } from './wire.ts';
 
@@ -56,6 +56,7 @@ class Simulation {
   readonly #clock = new FakeClock();
   readonly #platter = new Platter();
   readonly #receipts = new Receipts(this.#platter);
+  readonly #removals = new Removals();
   readonly #clients: readonly SimClient[];
   readonly #folder: Folder;
   readonly #trace: string[] = [];
@@ -281,7 +282,8 @@ class Simulation {
     try {
       this.#receipts.sending(connection, message, plane.world.durable);
       const stateSeq = this.#receipts.stateSeqOf(connection, message);
-      if (stateSeq !== undefined) checkRemovals(client, message, plane.states.get(stateSeq), connection);
+      const state = stateSeq === undefined ? undefined : plane.states.get(stateSeq);
+      if (state !== undefined) this.#removals.sending(client, message, connection, state);
     } catch (error) {
       if (!(error instanceof LawBroken)) throw error;
       this.#broken ??= error.message;
