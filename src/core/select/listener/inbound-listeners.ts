@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 
 import { isIpv6 } from '../../base/ip.ts';
-import { protocolOf } from '../../model/protocol.ts';
+import { isHttp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
@@ -84,7 +84,9 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
       entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
     const bind = entry.bind || reader.derived(globalAddress) || wildcards(reader)[0];
     if (bindToPort && isPrivilegedPort(reader, number)) continue;
-    if (bind === wildcards(reader)[0] && isReservedPort(reader, number, false)) continue;
+    // As in istiod: HTTP without a bind counts as on any address, whichever it is bound to.
+    const anyAddress = entry.bind ? entry.bind === wildcards(reader)[0] : isHttp(protocolOf(protocol));
+    if (anyAddress && isReservedPort(reader, number, false)) continue;
     ports.push({
       targetPort: number,
       bind,

@@ -14,6 +14,7 @@ import { statName } from '../cluster/common.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeRules } from '../scope/destination-rules.ts';
 import { scopeService, scopeSettings } from '../scope/sidecar-scope.ts';
+import { joinHostPort } from './proxyless-names.ts';
 
 export interface TcpRoute {
   /** Never empty; one cluster, or those of a split in order. */
@@ -163,7 +164,7 @@ function connectionSettings(
     idleTimeout: tcp?.idleTimeout ?? metadataText(reader, 'IDLE_TIMEOUT'),
     maxDuration: tcp?.maxConnectionDuration,
     hashSourceIp: hashesSourceIp(rule, subset),
-    tunnelHost: tunnel === undefined ? '' : `${tunnel.targetHost ?? ''}:${tunnel.targetPort ?? 0}`,
+    tunnelHost: tunnel === undefined ? '' : joinHostPort(tunnel.targetHost ?? '', tunnel.targetPort ?? 0),
     tunnelPost: tunnel?.protocol === 'POST',
   };
 }

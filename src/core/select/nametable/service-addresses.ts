@@ -2,8 +2,9 @@
 // small value (`AddressView`): proxies with equal views share everything built from it.
 // Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy).
 
+import { goBoolean } from '../../base/go-boolean.ts';
 import { isIpv4, isIpv6 } from '../../base/ip.ts';
-import { metadataText } from '../../model/proxy.ts';
+import { scalarText } from '../../model/proxy.ts';
 import type { Service } from '../../model/service.ts';
 import type { Derivation } from '../../query/reader.ts';
 
@@ -22,7 +23,7 @@ export const addressView: Derivation<AddressView> = {
   name: 'select/addressView',
   run: reader => {
     const ipMode = reader.facet('ipMode');
-    const isSet = (key: string): boolean => metadataText({ [key]: reader.metadata(key) }, key) === 'true';
+    const isSet = (key: string): boolean => goBoolean(scalarText(reader.metadata(key))) === true;
     return {
       cluster: reader.facet('clusterId'),
       ipMode,

@@ -154,6 +154,22 @@ describe('Sidecar ingress', () => {
   });
 });
 
+describe('a port that the proxy keeps for itself', () => {
+  const ingress = (protocol: string): JsonObject => ({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { name: 'in', namespace: 'prod' },
+    spec: { ingress: [{ port: { number: 15021, protocol, name: 'p' }, defaultEndpoint: '127.0.0.1:1' }] },
+  });
+  const chainsOf = (protocol: string): number =>
+    portChains(workloadScene([], [ingress(protocol)], {}, { ENVOY_STATUS_PORT: 15021 }), 15021).length;
+
+  it('is no ingress port of HTTP; on an address of its own another protocol has it', () => {
+    expect(chainsOf('HTTP')).toBe(0);
+    expect(chainsOf('TCP')).toBe(3);
+  });
+});
+
 describe('the inbound listener of a stock Envoy', () => {
   const extensions = [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http' }];
 

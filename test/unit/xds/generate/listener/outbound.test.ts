@@ -208,6 +208,42 @@ describe('TCP and TLS rules of VirtualServices', () => {
   });
 });
 
+describe('the address of an outbound listener', () => {
+  const CAPTURE = { DNS_CAPTURE: '1' };
+  const DUAL = { INSTANCE_IPS: '10.1.0.1,fd00::1' };
+  const allocated = istio('ServiceEntry', 'prod', 'api', {
+    hosts: ['api.example.com'],
+    ports: [{ number: 9000, name: 'tcp', protocol: 'TCP' }],
+    resolution: 'DNS',
+  });
+  const listenerOf = (env: Readonly<Record<string, string>>): readonly [string | undefined, unknown] => {
+    const [first] = clientScene([allocated], { env }, { ...CAPTURE, ...DUAL }).listeners('client');
+    return [first?.name, first?.message.additionalAddresses?.length];
+  };
+
+  it('is an allocated one where the proxy answers DNS, in any of Go’s words for true', () => {
+    expect(listenerOf({})).toEqual([expect.stringMatching(/^240\.240\.\d+\.\d+_9000$/), undefined]);
+  });
+
+  it('is of both families for a dual-stack proxy, if either flag says so', () => {
+    for (const flag of ['ISTIO_DUAL_STACK', 'PILOT_ENABLE_AMBIENT']) {
+      expect(listenerOf({ [flag]: 'true' })).toEqual([expect.stringMatching(/^240\.240\.\d+\.\d+_9000$/), 1]);
+    }
+  });
+});
+
+describe('the tunnel of a DestinationRule', () => {
+  it('has an IPv6 address in brackets', () => {
+    const tunnel = { targetHost: '2001:db8::1', targetPort: 443, protocol: 'POST' };
+    const rule = istio('DestinationRule', 'prod', 'db', { host: 'db', trafficPolicy: { tunnel } });
+    const scene = clientScene([portService('db', '10.96.0.3', 'tcp', 3306), rule]);
+    expect(tcpProxy(scene.chains('client', '10.96.0.3_3306')[0]).tunnelingConfig).toEqual({
+      hostname: '[2001:db8::1]:443',
+      usePost: true,
+    });
+  });
+});
+
 describe('Sidecar egress', () => {
   const web = httpService('web', 'prod', 8080, '10.96.0.1');
 
