@@ -25,7 +25,11 @@ export function plainHttp(reader: ProxyReader): readonly string[] {
 
 /** Offered by servers on TCP chains: metadata exchange first, unless it is off. */
 export function serverTcp(reader: ProxyReader): readonly string[] {
-  const exchanges = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && !reader.feature('PILOT_DISABLE_MX_ALPN');
+  return reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') ? gatewayTcp(reader) : SERVER_HTTP;
+}
+
+/** As `serverTcp`, on gateways, for which one flag of the two does not count. */
+export function gatewayTcp(reader: ProxyReader): readonly string[] {
   // Who offers it must exchange metadata, which a stock Envoy cannot.
-  return exchanges && istioFilters(reader) ? SERVER_TCP : SERVER_HTTP;
+  return !reader.feature('PILOT_DISABLE_MX_ALPN') && istioFilters(reader) ? SERVER_TCP : SERVER_HTTP;
 }

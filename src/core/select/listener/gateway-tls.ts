@@ -12,7 +12,7 @@ import { CREDENTIAL_SDS_CLUSTER } from '../cluster/cluster-names.ts';
 import { meshMtls } from '../proxy/proxy-capabilities.ts';
 import { isTrueText } from '../proxy/proxy-metadata.ts';
 import { providerCluster } from '../telemetry/provider-cluster.ts';
-import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
+import { gatewayTcp, SERVER_HTTP, SERVER_HTTP3 } from './alpn.ts';
 import { type FileCertificates, fileCertificates } from './mesh-tls.ts';
 import { type TlsChoice, tlsChoice } from './tls-versions.ts';
 
@@ -43,7 +43,7 @@ export function selectServerTls(
   tls: ServerTLSSettings,
   http: boolean,
 ): GatewayTlsInputs | undefined {
-  const alpn = tls.mode === 'ISTIO_MUTUAL' && !http ? serverTcp(reader) : SERVER_HTTP;
+  const alpn = tls.mode === 'ISTIO_MUTUAL' && !http ? gatewayTcp(reader) : SERVER_HTTP;
   return selectTls(reader, tls, alpn, false);
 }
 

@@ -28,9 +28,10 @@ export interface HcmSettings {
   readonly sampleByRequestId: boolean;
 }
 
-export function selectHcm(reader: ProxyReader, traffic: TrafficClass): HcmSettings {
-  const useRemoteAddress =
-    traffic === 'gateway' || (traffic === 'outbound' && reader.feature('PILOT_SIDECAR_USE_REMOTE_ADDRESS'));
+/** `httpProxy`: of the HTTP proxy port, whose clients are local to the proxy whatever the flag. */
+export function selectHcm(reader: ProxyReader, traffic: TrafficClass, httpProxy: boolean): HcmSettings {
+  const asFlagged = traffic === 'outbound' && !httpProxy;
+  const useRemoteAddress = traffic === 'gateway' || (asFlagged && reader.feature('PILOT_SIDECAR_USE_REMOTE_ADDRESS'));
   const internal = useRemoteAddress || reader.feature('ENABLE_HCM_INTERNAL_NETWORKS');
   return {
     traffic,

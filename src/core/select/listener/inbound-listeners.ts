@@ -13,11 +13,13 @@ import { meshMtls } from '../proxy/proxy-capabilities.ts';
 import { interceptionMode } from '../proxy/proxy-config.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeSettings } from '../scope/sidecar-scope.ts';
-import { isPrivilegedPort, isReservedPort, wildcards } from './listener-addresses.ts';
+import { extraWildcards, isPrivilegedPort, isReservedPort, wildcards } from './listener-addresses.ts';
 
 export interface InboundPort {
   readonly targetPort: number;
   readonly bind: string;
+  /** Beside `bind`, where the proxy chose that. */
+  readonly moreBinds: readonly string[];
   /** A listener of its own; else the chains are part of virtualInbound. */
   readonly bindToPort: boolean;
   /** Number, name and protocol of the service's port, or of the ingress entry. */
@@ -63,12 +65,13 @@ function servicePorts(reader: ProxyReader, besideIngress: boolean): readonly Inb
   const bindToPort = interceptionMode(reader) === 'NONE';
   if (bindToPort && !besideIngress) return [];
   const bind = wildcards(reader)[0];
+  const moreBinds = extraWildcards(reader);
   const ports: InboundPort[] = [];
   for (const { service, port, targetPort } of reader.get(serviceTargets, '')) {
     // A name that no port has: a chain for port 0 would be one for all ports, and there is one already.
     if (targetPort === 0) continue;
     if (isReservedPort(reader, targetPort, true) || (bindToPort && isPrivilegedPort(reader, targetPort))) continue;
-    ports.push({ targetPort, bind, bindToPort, port, service, traceHost: service.hostname });
+    ports.push({ targetPort, bind, moreBinds, bindToPort, port, service, traceHost: service.hostname });
   }
   return ports;
 }
@@ -82,7 +85,8 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
     const tls = reader.feature('ENABLE_TLS_ON_SIDECAR_INGRESS') ? entry.tls : undefined;
     const bindToPort =
       entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
-    const bind = entry.bind || reader.derived(globalAddress) || wildcards(reader)[0];
+    const chosen = entry.bind || reader.derived(globalAddress);
+    const bind = chosen || wildcards(reader)[0];
     if (bindToPort && isPrivilegedPort(reader, number)) continue;
     // As in istiod: HTTP without a bind counts as on any address, whichever it is bound to.
     const anyAddress = entry.bind ? entry.bind === wildcards(reader)[0] : isHttp(protocolOf(protocol));
@@ -90,6 +94,7 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
     ports.push({
       targetPort: number,
       bind,
+      moreBinds: chosen === '' ? extraWildcards(reader) : [],
       bindToPort,
       port: {
         port: number,

@@ -24,7 +24,7 @@ export interface HttpChain extends HttpChainTraits {
 /** The network filter of an HTTP chain. */
 export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Filter {
   return reader.make(hcmFilter, {
-    base: reader.get(hcmBase, chain.traffic),
+    base: reader.get(hcmBase, { traffic: chain.traffic, httpProxy: chain.httpProxy }),
     filters: httpFilters(reader, chain),
     statPrefix: chain.statPrefix,
     routes: chain.routes,
@@ -34,13 +34,14 @@ export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Fi
   });
 }
 
-/** Argument: the class of traffic. */
-const hcmBase: Query<TrafficClass, HcmBase> = {
+/** The HTTP proxy port has a base of its own. */
+const hcmBase: Query<{ readonly traffic: TrafficClass; readonly httpProxy: boolean }, HcmBase> = {
   name: 'listener/hcmBaseOf',
-  run: (reader, traffic) => {
+  key: ({ traffic, httpProxy }) => `${traffic}|${httpProxy}`,
+  run: (reader, { traffic, httpProxy }) => {
     const choice = reader.get(tracing, traffic).tracing;
     return reader.make(hcmBaseGenerator, {
-      ...selectHcm(reader, traffic),
+      ...selectHcm(reader, traffic, httpProxy),
       accessLog: reader.get(accessLogsOf, traffic).http,
       tracing: choice === undefined ? undefined : reader.make(tracingGenerator, { spec: choice }),
     });

@@ -35,9 +35,8 @@ export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
       const chains = chainsOf(reader, inboundTarget(reader, port));
       // A proxy without mesh mTLS where a policy demands it: nothing may listen.
       if (chains.length === 0) continue;
-      const binds = port.bind === wildcards(reader)[0] ? extraWildcards(reader) : [];
       const name = listenerName(port.bind, port.targetPort);
-      listeners.push(inbound(reader, name, port.bind, binds, port.targetPort, chains, false));
+      listeners.push(inbound(reader, name, port.bind, port.moreBinds, port.targetPort, chains, false));
     }
     return listeners;
   },

@@ -48,8 +48,7 @@ export const hcmFilter: Generator<
       statPrefix,
       rds: typeof routes === 'string' ? rds(routes) : undefined,
       routeConfig: typeof routes === 'string' ? undefined : routes,
-      // Clients of the HTTP proxy port are local to the proxy, regardless of the flag.
-      useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
+      useRemoteAddress: base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
       codecType: http3 ? HttpConnectionManager_CodecType.HTTP3 : undefined,

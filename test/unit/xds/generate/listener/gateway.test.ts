@@ -165,6 +165,21 @@ describe('TLS terminated at the gateway', () => {
     expect(alone?.tlsCertificateSdsSecretConfigs?.map(secret => secret.name)).toEqual(['invalid://']);
   });
 
+  it('offers metadata exchange on TCP ports of mesh mTLS, unless the one flag that counts for gateways is set', () => {
+    const tcp = { port: { number: 9443, name: 'tls', protocol: 'TLS' }, hosts: ['*'], tls: { mode: 'ISTIO_MUTUAL' } };
+    const route = [{ destination: { host: 'shop' } }];
+    const vs = istio('VirtualService', 'edge', 'vs', { hosts: ['*'], gateways: ['g'], tcp: [{ route }] });
+    const objects = [httpService('shop', 'edge', 8080, '10.96.0.1'), gateway('g', [tcp]), vs];
+    const offered = (env: Readonly<Record<string, string>>): readonly string[] | undefined => {
+      const [chain] = gatewayScene(objects, routerNode('edge'), { env }).chains('gw', '0.0.0.0_9443');
+      return tlsOf(chain).commonTlsContext?.alpnProtocols;
+    };
+    const exchanging = ['istio-peer-exchange', 'h2', 'http/1.1'];
+    expect(offered({})).toEqual(exchanging);
+    expect(offered({ PILOT_ENABLE_METADATA_EXCHANGE: 'false' })).toEqual(exchanging);
+    expect(offered({ PILOT_DISABLE_MX_ALPN: 'true' })).toEqual(['h2', 'http/1.1']);
+  });
+
   it('serves mesh mTLS only with an agent', () => {
     const objects = [gateway('g', [https({ mode: 'ISTIO_MUTUAL' })])];
     expect(gatewayScene(objects).names('gw')).toEqual(['0.0.0.0_8443']);

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import type { FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
-import { filterNames, hcm, tcpProxy, workloadScene } from './scene.ts';
+import { APP_IP, filterNames, hcm, tcpProxy, workloadScene } from './scene.ts';
 
 const HTTP: JsonObject = { name: 'http', port: 80, targetPort: 8080 };
 const TCP: JsonObject = { name: 'tcp', port: 9000 };
@@ -151,6 +151,20 @@ describe('Sidecar ingress', () => {
       config: '/apis/networking.istio.io/v1/namespaces/prod/sidecar/in',
     });
     expect(scene.listener('app', '127.0.0.1_7777').bindToPort).toBeUndefined();
+  });
+
+  it('is bound to the written address alone, also where that is the wildcard of a dual-stack proxy', () => {
+    const entry = { port: { number: 7777, protocol: 'HTTP', name: 'http' }, captureMode: 'NONE', bind: '0.0.0.0' };
+    const sidecar: JsonObject = {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Sidecar',
+      metadata: { name: 'in', namespace: 'prod' },
+      spec: { ingress: [{ ...entry, defaultEndpoint: '127.0.0.1:2' }] },
+    };
+    const dual = { INSTANCE_IPS: `${APP_IP},fd00::7` };
+    const scene = workloadScene([], [sidecar], { env: { ISTIO_DUAL_STACK: 'true' } }, dual);
+    expect(scene.listener('app', '0.0.0.0_7777').additionalAddresses).toBeUndefined();
+    expect(scene.listener('app', 'virtualInbound').additionalAddresses).toHaveLength(1);
   });
 });
 
