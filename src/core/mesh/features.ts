@@ -138,10 +138,18 @@ export type FeatureName = keyof typeof featureDefaults;
 type Widen<T> = T extends boolean ? boolean : T extends number ? number : string;
 export type FeatureValue<F extends FeatureName> = Widen<(typeof featureDefaults)[F]>;
 
+/** Labels, of which an empty name switches off what the label does. Elsewhere an empty value counts as not given. */
+const LABELS: readonly FeatureName[] = [
+  'PILOT_DRAINING_LABEL',
+  'PILOT_PERSISTENT_SESSION_HEADER_LABEL',
+  'PILOT_PERSISTENT_SESSION_LABEL',
+];
+
 /** The value of a flag; an unparsable one counts as not given, as in Istio. */
 export function featureOf<F extends FeatureName>(settings: Settings, name: F): FeatureValue<F> {
   const fallback: boolean | number | string = featureDefaults[name];
   const given = settings.env[name];
+  if (given === '' && LABELS.includes(name)) return '' as FeatureValue<F>;
   return parse(given, fallback) as FeatureValue<F>;
 }
 

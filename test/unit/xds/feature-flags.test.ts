@@ -170,6 +170,11 @@ describe('PILOT_ENABLE_PERSISTENT_SESSION_FILTER', () => {
     expect(host({}).typedPerFilterConfig).toBeUndefined();
   });
 
+  it('keeps none by a label whose name is empty', () => {
+    const env = { PILOT_ENABLE_PERSISTENT_SESSION_FILTER: 'true', PILOT_PERSISTENT_SESSION_LABEL: '' };
+    expect(host(env).typedPerFilterConfig).toBeUndefined();
+  });
+
   it('keeps sessions of a VirtualService route by its destination', () => {
     const virtualService = istio('VirtualService', 'default', 'vs', {
       hosts: ['shop.example.com'],
