@@ -4,7 +4,7 @@
 // Why: Node takes about a millisecond to find, read and link a module, and the program has a thousand. Bundled, a command
 // or an import starts in half the time. Large libraries that a run may never use are loaded at the first use of one of
 // their members: sources import them as any other, because the pure part has no way to load a module.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -89,9 +89,17 @@ function through(namespace, names, write) {
   };
 }
 
+/**
+ * Escapes what is not ASCII. esbuild does so in texts; what it leaves are comments and regular expressions, where the
+ * escape means the same. V8 keeps the text of a module in memory, with two bytes a character if one of them needs two.
+ */
+function toAscii(text) {
+  return text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** `entries`: paths in src/ without their ending; `more`: options of esbuild. */
 export async function bundleSource(entries, outdir, more) {
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(entries.map(name => [name, `src/${name}.ts`])),
     outdir,
@@ -106,5 +114,10 @@ export async function bundleSource(entries, outdir, more) {
     plugins: [keepPlaces, through('late', LATE, lateModule), through('required', REQUIRED, requiredModule)],
     logLevel: 'warning',
     ...more,
+    write: false,
   });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, path.endsWith('.js') ? toAscii(text) : text);
+  }
 }

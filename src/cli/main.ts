@@ -2,11 +2,15 @@
 // periplus: the command line. One file a command; program.ts puts them together.
 
 import { keepCompiledCode } from './compile-cache.ts';
+import { boundYoungGeneration } from './heap.ts';
 import { whyTooOld } from './node-version.ts';
 import { ignoreDebugSignal, listenForStop } from './signals.ts';
 
 ignoreDebugSignal();
-if (['serve', 'discovery', 'record'].includes(process.argv[2] ?? '')) listenForStop();
+if (['serve', 'discovery', 'record'].includes(process.argv[2] ?? '')) {
+  listenForStop();
+  boundYoungGeneration();
+}
 
 const tooOld = whyTooOld(process.versions.node);
 if (tooOld !== undefined) {

@@ -103,7 +103,7 @@ async function start(
   closers: (() => Promise<unknown>)[],
   closeAll: () => Promise<void>,
 ): Promise<ControlPlane> {
-  // Blocks for about 100 ms, which delays no client here.
+  // Blocks for some 50 ms, which delays no client here.
   loadProto();
   const metrics = new Metrics();
   let cluster: ClusterConfigStore | undefined;

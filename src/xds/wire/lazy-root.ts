@@ -1,5 +1,6 @@
 // Protobuf types loaded when they are asked for, each with the types that its fields refer to: a command that shows
-// clusters needs 90 of 1,200, and making all of them takes as long as folding some thousand events.
+// clusters needs 90 of 1,200, and making all of them takes as long as folding some thousand events. A server needs some
+// hundreds, most of them for its first views; all of them would be 5 MiB of its memory.
 //
 // Invariant: a type that was handed out can be resolved in full, because every type that it reaches is in the root.
 // Each type is made once, so identity is preserved whatever is loaded after it.
@@ -44,12 +45,6 @@ export class LazyRoot extends protobuf.Root {
     const name = typeof path === 'string' ? path : path.join('.');
     if (this.#load(name.startsWith('.') ? name.slice(1) : name)) this.resolveAll();
     return super.lookup(path, kinds, isParentChecked);
-  }
-
-  /** Loads the rest, for a process that would otherwise load it in the middle of its work. */
-  loadAll(): void {
-    for (const name of [...this.#unloaded.keys()]) this.#load(name);
-    this.resolveAll();
   }
 
   #list(namespace: string, { nested = {} }: protobuf.INamespace): void {

@@ -1,7 +1,16 @@
 // The one-file program runs alone: in a folder without a clone, without node_modules, with an empty home.
 
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -76,6 +85,19 @@ describe('the program in one file', () => {
     expect(imported.stderr).toBe('');
     expect((await run(['journal', 'ls', '-j', 'journal.db'])).stdout).toMatch(/Add +Namespace/);
     expect((await run(['journal', 'verify', '-j', 'journal.db'])).code).toBe(0);
+  });
+
+  it('has modules of ASCII only, of which V8 keeps one byte a character', async () => {
+    const script = join(ROOT, 'scripts/bundle-source.mjs');
+    const { bundleSource } = (await import(script)) as {
+      readonly bundleSource: (entries: readonly string[], out: string, more: object) => Promise<void>;
+    };
+    const out = join(folder, 'modules');
+    await bundleSource(['cli/main'], out, { packages: 'external' });
+    const modules = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'));
+    expect(modules).toContain('cli/main.js');
+    expect(modules.filter(name => /[^\0-\x7f]/.test(readFileSync(join(out, name), 'utf8')))).toEqual([]);
+    rmSync(out, { recursive: true });
   });
 
   it('runs where the home cannot be written, and leaves nothing behind', async () => {

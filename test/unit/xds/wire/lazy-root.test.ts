@@ -37,7 +37,7 @@ describe('LazyRoot', () => {
     const lazy = new LazyRoot(bundle);
     const found = lazy.find('envoy.config.core.v3.Address');
     expect(lazy.find('envoy.config.cluster.v3.Cluster')?.fields.name).toBeDefined();
-    lazy.loadAll();
+    expect(lazy.find('envoy.config.listener.v3.Listener')).toBeDefined();
     expect(lazy.find('envoy.config.core.v3.Address')).toBe(found);
     expect(lazy.find('envoy.config.cluster.v3.Cluster')?.root.lookupType('envoy.config.core.v3.Address')).toBe(found);
   });
