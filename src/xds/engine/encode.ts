@@ -9,9 +9,10 @@
 import { hash } from 'node:crypto';
 import { resourceUrlOf, type TypeName } from '../proto/any.ts';
 import type { TypeMap } from '../proto/types.gen.ts';
-import { framed, framedString, header } from '../wire/frame.ts';
+import { framedString, header } from '../wire/frame.ts';
 import { encodeAny, encodeUnpacked } from '../wire/pack.ts';
 import { type Plain, typeOf } from '../wire/registry.ts';
+import type { Room } from '../wire/sink.ts';
 
 export { loadProto } from '../wire/registry.ts';
 
@@ -63,51 +64,39 @@ export function encodedAs({ typeUrl, name, version }: EncodedResource, message: 
   return new Encoded(typeUrl, name, message as Plain, version);
 }
 
-function headOf(field: number, length: number): Buffer {
-  return Buffer.from(header(field, length));
-}
-
+/**
+ * One buffer holds the frame for delta: envoy.service.discovery.v3.Resource (version 1, resource 2, name 3). Its
+ * `resource` is field 2, as is `resources` of a DiscoveryResponse, so the other frame is a part of it.
+ */
 class Encoded implements EncodedResource {
   readonly name: string;
   readonly typeUrl: string;
   readonly version: string;
-  #body: Buffer;
-  #sotwFrame: Buffer | undefined;
-  #deltaFrame: Buffer | undefined;
+  readonly body: Buffer;
+  readonly sotwFrame: Buffer;
+  readonly deltaFrame: Buffer;
 
   constructor(url: string, name: string, message: Plain, version?: string) {
+    const nameField = framedString(3, name);
+    const versionBytes = framedBytes(version?.length ?? VERSION_LENGTH);
+    const around = (frame: number): Room => {
+      const head = header(RESOURCES, versionBytes + frame + nameField.length);
+      return { before: head.length + versionBytes, after: nameField.length };
+    };
+    const { room, start, end, length } = encodeAny(RESOURCES, resourceUrlOf(url), message, around);
     this.name = name;
     this.typeUrl = url;
-    // One buffer for both: the body is the end of the frame.
-    const { frame, length } = encodeAny(RESOURCES, resourceUrlOf(url), message);
-    this.#sotwFrame = frame;
-    this.#body = frame.subarray(frame.length - length);
-    this.version = version ?? hash('sha256', this.#body, 'hex').slice(0, VERSION_LENGTH);
+    this.body = room.subarray(end - length, end);
+    this.sotwFrame = room.subarray(start, end);
+    this.deltaFrame = room;
+    this.version = version ?? hash('sha256', this.body, 'hex').slice(0, VERSION_LENGTH);
+    room.set(header(RESOURCES, versionBytes + end - start + nameField.length), 0);
+    room.set(framedString(1, this.version), start - versionBytes);
+    room.set(nameField, end);
   }
+}
 
-  get body(): Buffer {
-    return this.#body;
-  }
-
-  get sotwFrame(): Buffer {
-    this.#sotwFrame ??= framed(RESOURCES, this.#body);
-    return this.#sotwFrame;
-  }
-
-  /**
-   * Made on first use and then the only copy of the body, since most meshes speak one of the two protocols; the other
-   * frame is made again if it is used. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
-   */
-  get deltaFrame(): Buffer {
-    if (this.#deltaFrame !== undefined) return this.#deltaFrame;
-    const [version, name] = [framedString(1, this.version), framedString(3, this.name)];
-    const pieces = [version, headOf(2, this.#body.length), this.#body, name];
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const frame = Buffer.concat([headOf(RESOURCES, length), ...pieces]);
-    const end = frame.length - name.length;
-    this.#deltaFrame = frame;
-    this.#body = frame.subarray(end - this.#body.length, end);
-    this.#sotwFrame = undefined;
-    return frame;
-  }
+/** Of a string field of that many characters of ASCII, fewer than 128. */
+function framedBytes(length: number): number {
+  return length === 0 ? 0 : 2 + length;
 }

@@ -20,7 +20,7 @@ import {
   type Type,
   typeOf,
 } from './registry.ts';
-import { Sink, type WrittenSpan } from './sink.ts';
+import { type Room, Sink, type WrittenSpan } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
 import { writeList, writeStruct, writeValue } from './write-json.ts';
@@ -87,32 +87,47 @@ export function encodeUnpacked(type: Type, message: Plain): Buffer {
   return encodeWith(() => writeMessage(messageWriterOf(type), message));
 }
 
+/** A field in a buffer with room around it. */
+interface Framed {
+  readonly room: Buffer;
+  /** Where the field begins and ends. */
+  readonly start: number;
+  readonly end: number;
+  /** Bytes of the Any, without tag and length before it. */
+  readonly length: number;
+}
+
 /**
- * `message` in an Any with this URL, as field `field` of another message. `length`: the bytes of the Any, without tag
- * and length before it.
+ * `message` in an Any with this URL, as field `field` of another message. `around`: the room to leave around a field of
+ * that many bytes.
  */
-export function encodeAny(
-  field: number,
-  url: string,
-  message: Plain,
-): { readonly frame: Buffer; readonly length: number } {
+export function encodeAny(field: number, url: string, message: Plain, around: (bytes: number) => Room): Framed {
   const writer = anyWriter(url) ?? anyWriterOf(url, typeOf(typeNameOf(url)));
   let length = 0;
-  const frame = encodeWith(() => {
+  let start = 0;
+  let end = 0;
+  const write = (): void => {
     sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
     const guess = frameWidth;
-    const start = sink.openFrame(guess);
+    const open = sink.openFrame(guess);
     writeAnyOf(writer, message);
-    length = sink.at - start;
-    frameWidth = sink.closeFrame(start, guess);
-  });
-  return { frame, length };
+    length = sink.at - open;
+    frameWidth = sink.closeFrame(open, guess);
+  };
+  const placed = (bytes: number): Room => {
+    const room = around(bytes);
+    start = room.before;
+    end = start + bytes;
+    return room;
+  };
+  const room = encodeWith(write, placed);
+  return { room, start, end, length };
 }
 
 /** Resets `depth`, which an earlier throw may have left behind. */
-function encodeWith(write: () => void): Buffer {
+function encodeWith(write: () => void, around?: (bytes: number) => Room): Buffer {
   depth = 0;
-  return sink.collect(write);
+  return sink.collect(write, around);
 }
 
 function messageWriterOf(type: Type): MessageWriter {

@@ -32,6 +32,15 @@ export interface WrittenSpan {
   readonly pass: number;
 }
 
+/** Bytes left free, to be written later. */
+export interface Room {
+  readonly before: number;
+  readonly after: number;
+}
+
+const NO_ROOM: Room = { before: 0, after: 0 };
+const noRoom = (_bytes: number): Room => NO_ROOM;
+
 export class Sink {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   /** Position of the next byte. */
@@ -42,9 +51,10 @@ export class Sink {
   readonly #spans: WrittenSpan[] = [];
 
   /**
-   * Runs `write` and returns a copy of the bytes that it wrote. Restores `at`, also if `write` throws. May be nested.
+   * Runs `write` and returns a copy of the bytes that it wrote, with the room around them that `around` says, given
+   * their number. Restores `at`, also if `write` throws. May be nested.
    */
-  collect(write: () => void): Buffer {
+  collect(write: () => void, around = noRoom): Buffer {
     const start = this.at;
     if (start === 0) {
       this.pass++;
@@ -52,16 +62,16 @@ export class Sink {
     }
     try {
       write();
-      return this.copy(start);
+      return this.copy(start, around(this.at - start));
     } finally {
       this.at = start;
     }
   }
 
   /** A copy of the bytes from `start` to `at`. */
-  copy(start: number): Buffer {
-    const out = Buffer.allocUnsafe(this.at - start);
-    this.#bytes.copy(out, 0, start, this.at);
+  copy(start: number, { before, after }: Room = NO_ROOM): Buffer {
+    const out = Buffer.allocUnsafe(before + this.at - start + after);
+    this.#bytes.copy(out, before, start, this.at);
     return out;
   }
 

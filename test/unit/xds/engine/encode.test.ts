@@ -144,6 +144,12 @@ describe('encoding of resources', () => {
     }
   });
 
+  test('keeps one copy of the bytes for both protocols', () => {
+    const { body, sotwFrame, deltaFrame } = encodeResource(typeUrl(CLUSTER), 'c', { name: 'x'.repeat(9_000) });
+    expect([body.buffer, sotwFrame.buffer]).toEqual([deltaFrame.buffer, deltaFrame.buffer]);
+    expect(deltaFrame.buffer.byteLength).toBe(deltaFrame.length);
+  });
+
   test('refuses an unknown type by name', () => {
     expect(() => encodeResource('type.googleapis.com/no.Such', 'x', {})).toThrow('no protobuf type no.Such');
   });
