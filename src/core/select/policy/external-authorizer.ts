@@ -4,10 +4,13 @@
 // A provider that cannot be used closes: the rules that name it refuse what they match. MeshConfig does not check all
 // of this, so a provider with a dot in its name is accepted there and refuses here.
 // Source: Istio pilot/pkg/security/authz/builder/extauthz.go (processExtensionProvider, buildExtAuthzHTTP,
-// buildExtAuthzGRPC).
+// buildExtAuthzGRPC), pkg/config/validation/agent (validateExtensionProviderService).
 
 import { isEnvoyStatus } from '../../base/http-status.ts';
+import { isIp } from '../../base/ip.ts';
+import { checkNamespacedHost, fqdnProblem } from '../../kinds/istio/validate/hosts.ts';
 import type { Query, Reader } from '../../query/reader.ts';
+import { parseUrl } from '../../schema/go-url.ts';
 import type {
   MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationGrpcProvider as GrpcProvider,
   MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationHttpProvider as HttpProvider,
@@ -45,6 +48,7 @@ function isNamed(provider: MeshConfig_ExtensionProvider, name: string): boolean 
 function httpAuthorizer(reader: Reader, settings: HttpProvider): ExternalAuthorizer {
   const { pathPrefix = '' } = settings;
   if (pathPrefix !== '' && !pathPrefix.startsWith('/')) return unusable('pathPrefix does not begin with a slash');
+  if (parseUrl(pathPrefix) === undefined) return unusable(`pathPrefix "${pathPrefix}" is no path of a URL`);
   const lists = [
     settings.includeRequestHeadersInCheck,
     settings.includeHeadersInCheck,
@@ -78,8 +82,19 @@ function placeOf(
   if (statusOnError !== '' && !isEnvoyStatus(statusOnError)) {
     return unusable(`statusOnError "${statusOnError}" is no status that Envoy knows`);
   }
-  const found = service === '' ? undefined : providerCluster(reader, service, port);
+  if (!isServiceName(service)) return unusable(`its service "${service}" is neither a host nor namespace/host`);
+  const found = providerCluster(reader, service, port);
   return found ?? unusable(`its service "${service}" is not known, or known in several namespaces`);
+}
+
+/** A host without wildcards, or one with a dot behind its namespace. */
+function isServiceName(service: string): boolean {
+  if (!service.includes('/')) return isIp(service) || fqdnProblem(service) === undefined;
+  let sound = true;
+  checkNamespacedHost(service, 'Sidecar', '', () => {
+    sound = false;
+  });
+  return sound;
 }
 
 function unusable(reason: string): Unusable {
