@@ -115,6 +115,7 @@ export const serviceAccounts: Query<ServiceRef, readonly string[]> = {
   },
 };
 
+/** Unchanged unless it is the identity of a service account. */
 function inTrustDomain(account: string, trustDomain: string): string {
-  return account.replace(/^spiffe:\/\/[^/]*\//, () => `spiffe://${trustDomain}/`);
+  return account.replace(/^spiffe:\/\/[^/]*\/(ns\/[^/]*\/sa\/[^/]*)$/, (_, rest) => `spiffe://${trustDomain}/${rest}`);
 }

@@ -9,7 +9,13 @@ import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
 import { candidateEntries, remoteCandidates } from './selecting.ts';
-import { type AnyWorkloadEntry, type EntryWorkload, hasIp, workloadOfAny, workloadOfEntry } from './workload-entry.ts';
+import {
+  type AnyWorkloadEntry,
+  type EntryWorkload,
+  needsNoName,
+  workloadOfAny,
+  workloadOfEntry,
+} from './workload-entry.ts';
 
 /** A workload that may stand behind a ServiceEntry; `portOf` is its number for a port of the entry. */
 interface Instance {
@@ -135,7 +141,7 @@ function selectedInstances(reader: Reader, namespace: string, selector: Labels, 
   for (const obj of machinesNamed(reader, namespace, selector)) {
     const workload = workloadOfAny(reader, obj);
     if (workload === undefined || !selects(selector, workload.labels)) continue;
-    if (isDns || hasIp(workload)) entries.push(fromEntry(workload));
+    if (isDns || needsNoName(workload)) entries.push(fromEntry(workload));
   }
   return [...pods, ...entries];
 }

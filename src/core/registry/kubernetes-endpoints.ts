@@ -9,7 +9,7 @@ import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { candidateEntries, remoteCandidates } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
-import { hasIp, workloadOfAny } from './workload-entry.ts';
+import { needsNoName, workloadOfAny } from './workload-entry.ts';
 
 /**
  * Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by
@@ -53,7 +53,7 @@ function selectedEntries(reader: Reader, key: string, cluster: string): readonly
       : remoteCandidates(reader, service.namespace, service.selector).filter(obj => obj.cluster === cluster);
   for (const obj of candidates) {
     const workload = workloadOfAny(reader, obj);
-    if (workload === undefined || !hasIp(workload) || !selects(service.selector, workload.labels)) continue;
+    if (workload === undefined || !needsNoName(workload) || !selects(service.selector, workload.labels)) continue;
     for (const port of service.ports) {
       const target = targetPort(port, workload.ports);
       if (port.protocol === 'UDP' || target === undefined) continue;

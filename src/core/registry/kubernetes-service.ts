@@ -50,7 +50,7 @@ function convert(reader: Reader, obj: Obj<'Service'>): Service {
     registry: 'Kubernetes',
     ports: spec.ports.map(convertPort),
     resolution: resolutionOf(headless, isAlias),
-    meshExternal: spec.type === 'ExternalName',
+    meshExternal: isAlias,
     defaultAddress: addresses[0] ?? NO_ADDRESS,
     clusterVips: { [obj.cluster]: addresses },
     labels: obj.labels,
@@ -95,11 +95,15 @@ function exportAnnotation(text: string | undefined): readonly string[] | undefin
 }
 
 function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
-  const canonical = obj.annotations[CANONICAL_ACCOUNTS]?.split(',') ?? [];
-  const names = obj.annotations[KUBERNETES_ACCOUNTS]?.split(',') ?? [];
+  const canonical = listed(obj.annotations[CANONICAL_ACCOUNTS]);
+  const names = listed(obj.annotations[KUBERNETES_ACCOUNTS]);
   if (canonical.length === 0 && names.length === 0) return [];
   const trustDomain = reader.get(trustDomainIn, obj.cluster);
   return [...canonical, ...names.map(name => spiffeId(trustDomain, obj.namespace, name))].sort();
+}
+
+function listed(text: string | undefined): readonly string[] {
+  return text ? text.split(',') : [];
 }
 
 /**

@@ -119,7 +119,7 @@ function endpointsOfAddress(
   const workload = workloadAt(reader, where);
   if (workload === undefined) return [];
   let addresses: readonly string[] = [where.address];
-  if (traits.dual && workload.addresses.length > 1) {
+  if (traits.dual && where.targetRef?.kind === 'Pod' && workload.addresses.length > 1) {
     if (isIpv6(where.address)) return [];
     addresses = workload.addresses;
   }

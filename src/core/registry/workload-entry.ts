@@ -94,9 +94,10 @@ export function workloadOfEntry(
   };
 }
 
-/** True unless the address is a host name or a path. */
-export function hasIp(workload: EntryWorkload): boolean {
-  return isIp(workload.addresses[0] ?? '');
+/** True unless the address is a host name or a path. Without an address it is behind the gateway of its network. */
+export function needsNoName(workload: EntryWorkload): boolean {
+  const address = workload.addresses[0] ?? '';
+  return address === '' || isIp(address);
 }
 
 function isHealthy(reader: Reader, obj: AnyWorkloadEntry): boolean {

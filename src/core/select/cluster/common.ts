@@ -70,19 +70,21 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
 
 /**
  * The name under which a cluster's statistics appear, without the final `;` (Istio
- * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters.
+ * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters; `hostname` stands for a port
+ * that a Sidecar declares without a service.
  */
 export function statName(
   pattern: string | undefined,
   clusterName: string,
-  service: Service,
+  hostname: string,
+  service: Service | undefined,
   port: Port,
   subset: string,
   targetPort: number,
 ): string {
   if (pattern === undefined || pattern === '') return clusterName;
   return expand(pattern, {
-    ...ownerNames(service.hostname, service),
+    ...ownerNames(hostname, service),
     '%SUBSET_NAME%': subset,
     '%TARGET_PORT%': String(targetPort),
     '%SERVICE_PORT%': String(port.port),

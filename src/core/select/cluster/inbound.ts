@@ -37,6 +37,8 @@ export interface InboundClusterInputs extends CommonClusterInputs, BindInputs {
   /** Address of the only endpoint, or path of its socket. */
   readonly address: string;
   readonly port: number;
+  /** `passthrough`: the port that replaces the one of the original destination; 0 for none. */
+  readonly portOverride: number;
   readonly finalProtocol: UpstreamProtocol;
   readonly headerCase: boolean;
   readonly connectionPool: ConnectionPoolSettings | undefined;
@@ -86,10 +88,10 @@ export const inboundClusterHosts: Query<string, readonly string[]> = {
   run: (reader, name) => {
     const port = parseClusterName(name)?.port;
     const targets = reader.get(serviceTargets, '').filter(({ targetPort }) => targetPort === port);
-    const { sidecar } = reader.get(scopeSettings, '');
+    const { sidecar, namespace } = reader.get(scopeSettings, '');
     const declared = sidecar?.spec.ingress?.some(listener => listener.port?.number === port) === true;
     if (!declared) return targets.map(({ service }) => service.hostname);
-    return [targets[0]?.service.hostname ?? `${sidecar.name}.${sidecar.namespace}`];
+    return [targets[0]?.service.hostname ?? `${sidecar.name}.${namespace}`];
   },
 };
 
@@ -153,7 +155,7 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
       ? undefined
       : reader.get(destinationRule, { hostname: service.hostname, direction: 'inbound' });
   const policy = policyOfPort(rule?.spec.trafficPolicy, servicePort.port);
-  const sidecar = reader.get(scopeSettings, '').sidecar;
+  const { sidecar, namespace } = reader.get(scopeSettings, '');
   const connectionPool = inbound.ownPool ?? sidecar?.spec.inboundConnectionPool ?? policy?.connectionPool;
   const protocol = chooseUpstreamProtocol({
     protocol: servicePort.protocol,
@@ -168,14 +170,16 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
   const configured = rule?.spec.trafficPolicy !== undefined && described.length > 0;
   const bind = endpoint.bound ? bindInputs(reader.facet('ipMode'), reader.feature('ISTIO_DUAL_STACK')) : noBind;
   const pattern = reader.mesh('inboundClusterStatName');
+  const hostname = service?.hostname ?? `${sidecar?.name}.${namespace}`;
   return {
     ...commonClusterInputs(reader),
     ...bind,
     name,
-    statName: service === undefined ? name : statName(pattern, name, service, servicePort, '', port),
+    statName: statName(pattern, name, hostname, service, servicePort, '', port),
     destination: endpoint.destination,
     address: endpoint.address,
     port: endpoint.port,
+    portOverride: service?.passthroughTargetPorts[servicePort.port] ?? 0,
     finalProtocol: protocol.protocol,
     headerCase: protocol.headerCase,
     connectionPool,

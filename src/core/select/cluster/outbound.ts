@@ -8,7 +8,6 @@
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
-import type { Duration } from '../../schema/duration.ts';
 import type {
   ConnectionPoolSettings,
   LoadBalancerSettings,
@@ -24,19 +23,20 @@ import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
 import { type CommonClusterInputs, type OutboundDefaults, outboundDefaults, statName } from './common.ts';
+import {
+  type Discovery,
+  type DnsInputs,
+  discoveryOf,
+  dnsInputs,
+  finishedDiscovery,
+  hashesKeys,
+  isDynamic,
+  isPassthrough,
+  resolvesNames,
+} from './discovery.ts';
 import { type ClusterPolicy, policyOfPort, policyOfSubset } from './traffic-policy.ts';
 import { chooseUpstreamProtocol, type UpstreamProtocol, upgradesToH2 } from './upstream-protocol.ts';
 import { chooseUpstreamTls, type UpstreamTlsInputs } from './upstream-tls.ts';
-
-export type Discovery = 'EDS' | 'ORIGINAL_DST' | 'STRICT_DNS' | 'LOGICAL_DNS' | 'FORWARD_PROXY';
-export type DnsFamily = 'V4_ONLY' | 'V6_ONLY' | 'ALL';
-
-export interface DnsInputs {
-  readonly dnsFamily: DnsFamily | undefined;
-  readonly dnsRefreshRate: Duration | undefined;
-  readonly dnsJitterMs: number;
-  readonly dnsUdpMaxQueries: number;
-}
 
 /** `S` and `A`: the caller's types for the TLS inputs and for the endpoints inside the cluster. */
 export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonClusterInputs, DnsInputs {
@@ -123,13 +123,13 @@ function clustersOfPort<S, A>(
   target: Target,
 ): readonly OutboundClusterInputs<S, A>[] {
   const { service, port, rule } = target;
-  const discovery = discoveryOf(reader, service);
+  const discovery = discoveryOf(reader, service, target.sniDnat);
   if (discovery === 'FORWARD_PROXY' && !forwardProxied.includes(port.protocol)) return [];
   const own = rule?.spec.trafficPolicy;
   const base = policyOfPort(own, port.port);
   const found = [selectCluster(reader, parts, target, discovery, base, own, undefined)];
-  if (discovery === 'FORWARD_PROXY') return present(found);
-  const inherited = finishedDiscovery(discovery, base);
+  if (isDynamic(service)) return present(found);
+  const inherited = finishedDiscovery(reader, port, discovery, base);
   for (const subset of rule?.spec.subsets ?? []) {
     const policy = policyOfSubset(base, subset, port.port);
     const type = isPassthrough(subset.trafficPolicy) ? 'ORIGINAL_DST' : inherited;
@@ -152,7 +152,7 @@ function selectCluster<S, A>(
   const { service, port, rule, sniDnat } = target;
   const subsetName = subset?.name ?? '';
   const name = (sniDnat ? sniDnatName : outboundClusterName)(service.hostname, subsetName, port.port);
-  const discovery = finishedDiscovery(startDiscovery, policy);
+  const discovery = finishedDiscovery(reader, port, startDiscovery, policy);
   const connectionPool = policy?.connectionPool;
   const defaults = reader.get(outboundDefaults, '');
   const h2Upgrade = upgradesToH2(port.protocol, connectionPool, defaults.h2UpgradePolicy);
@@ -209,7 +209,7 @@ function selectCluster<S, A>(
     sendsUnhealthy: defaults.sendsUnhealthy || service.trafficDistribution !== 'Any',
     keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(defaults, service),
     picksEndpoints: !sniDnat && subset === undefined && isPoolService(service) && reader.facet('type') === 'router',
-    hashesKeys: port.protocol === 'Redis' && defaults.redisFilter,
+    hashesKeys: hashesKeys(defaults, port),
     // A policy that passes connections through comes too late for it.
     portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
     exchangeMetadata: defaults.exchangeMetadata,
@@ -228,58 +228,7 @@ function selectCluster<S, A>(
   };
 }
 
-/** A policy that passes connections through takes the endpoints away, but leaves how names would be resolved. */
-function resolvesNames(discovery: Discovery): boolean {
-  return discovery === 'STRICT_DNS' || discovery === 'LOGICAL_DNS';
-}
-
 const noProblems: readonly Problem[] = [];
-
-/** Which discovery type a service has, before its rules. Gateways cannot use the original destination. */
-function discoveryOf(reader: ProxyReader, service: Service): Discovery {
-  switch (service.resolution) {
-    case 'DNSLB':
-      return service.raceFirstTcpConnect ? 'LOGICAL_DNS' : 'STRICT_DNS';
-    case 'DNSRoundRobinLB':
-      return 'LOGICAL_DNS';
-    case 'DynamicDNS':
-      return service.hostname.startsWith('*') ? 'FORWARD_PROXY' : 'EDS';
-    case 'Passthrough': {
-      if (reader.facet('type') === 'router') return 'EDS';
-      const headless = service.registry === 'Kubernetes';
-      return headless && reader.feature('PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES') ? 'EDS' : 'ORIGINAL_DST';
-    }
-    default:
-      return 'EDS';
-  }
-}
-
-function finishedDiscovery(discovery: Discovery, policy: ClusterPolicy | undefined): Discovery {
-  return discovery !== 'FORWARD_PROXY' && isPassthrough(policy) ? 'ORIGINAL_DST' : discovery;
-}
-
-function isPassthrough(policy: ClusterPolicy | undefined): boolean {
-  return policy?.loadBalancer?.simple === 'PASSTHROUGH';
-}
-
-function dnsInputs(reader: ProxyReader, service: Service, dns: boolean): DnsInputs {
-  if (!dns) return { dnsFamily: undefined, dnsRefreshRate: undefined, dnsJitterMs: 0, dnsUdpMaxQueries: 0 };
-  return {
-    dnsFamily: service.raceFirstTcpConnect ? 'ALL' : dnsFamily(reader),
-    dnsRefreshRate: reader.mesh('dnsRefreshRate'),
-    dnsJitterMs: reader.feature('PILOT_DNS_JITTER_DURATION'),
-    dnsUdpMaxQueries: reader.feature('PILOT_DNS_CARES_UDP_MAX_QUERIES'),
-  };
-}
-
-/** By the address families of the proxy. */
-function dnsFamily(reader: ProxyReader): DnsFamily {
-  const mode = reader.facet('ipMode');
-  if (mode === 'ipv6') {
-    return reader.feature('ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS') ? 'ALL' : 'V6_ONLY';
-  }
-  return mode === 'dual' && reader.feature('ISTIO_DUAL_STACK') ? 'ALL' : 'V4_ONLY';
-}
 
 /** A label that binds sessions to endpoints, for cookies or for a header. */
 function hasSessionLabel({ sessionLabels }: OutboundDefaults, { labels }: Service): boolean {
@@ -294,7 +243,7 @@ function nameOfStats(
   discovery: Discovery,
 ): string {
   if (discovery === 'FORWARD_PROXY') return name;
-  return statName(pattern, name, target.service, target.port, subset, 0);
+  return statName(pattern, name, target.service.hostname, target.service, target.port, subset, 0);
 }
 
 function present<T>(found: readonly (T | undefined)[]): readonly T[] {

@@ -6,7 +6,7 @@
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
 import { isIp } from '../../base/ip.ts';
-import { type LocalityParts, splitLocality } from '../../base/labels.ts';
+import { type Labels, type LocalityParts, splitLocality } from '../../base/labels.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
@@ -102,7 +102,7 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
     dualStack: reader.feature('ISTIO_DUAL_STACK'),
     onlyMtls: question.sniDnat,
     ...networkInputs(reader, question.dns),
-    ...localityInputs(reader, service, question.policy, endpoints),
+    ...localityInputs(reader, question, endpoints),
   };
 }
 
@@ -192,7 +192,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
       if (clusterLocal && endpoint.cluster !== ownCluster) return false;
       if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network))
         return false;
-      if (endpoint.health === 'UnHealthy') return sendsUnhealthy;
+      if (endpoint.health === 'UnHealthy' && !sendsUnhealthy) return false;
       if (endpoint.health === 'Terminating') return false;
       return keepsDraining || (endpoint.health !== 'Draining' && (endpoint.labels[draining] ?? '') === '');
     },
@@ -230,10 +230,10 @@ const noLocality: LocalityInputs = {
 /** Exactly one branch applies: distribute, then failover priority, then failover. */
 function localityInputs(
   reader: ProxyReader,
-  service: Service,
-  policy: ClusterPolicy | undefined,
+  question: AssignmentQuestion,
   endpoints: readonly Endpoint[],
 ): LocalityInputs {
+  const { service, policy } = question;
   const choice = localityChoice(policy, service.trafficDistribution, reader.mesh('localityLbSetting'));
   if (choice === undefined || endpoints.length === 0) return noLocality;
   const distribute = choice.distribute ?? [];
@@ -244,25 +244,40 @@ function localityInputs(
     return { ...noLocality, localityMode: 'distribute', distributeTo: entry.to ?? {} };
   }
   if (!choice.failoverActive) return noLocality;
-  if (choice.failoverPriority.length === 0) {
-    return { ...noLocality, localityMode: 'failover', failover: choice.failover, ...distanceInputs(reader) };
-  }
+  const { failover } = choice;
+  const byDistance = { ...noLocality, failover, ...distanceInputs(reader) };
+  if (choice.failoverPriority.length === 0) return { ...byDistance, localityMode: 'failover' };
+  const failsOver = (failover ?? []).length > 0;
+  const labels = reader.derived(proxyLabels);
+  if (!splitsByLabels(question, labels)) return failsOver ? { ...byDistance, localityMode: 'failover' } : noLocality;
+  return {
+    ...(failsOver ? byDistance : noLocality),
+    localityMode: 'priority',
+    ...priorityInputs(choice.failoverPriority, labels),
+  };
+}
+
+/**
+ * As in Istio, of the clusters that resolve names only the default one of a port is split by labels, and nothing is for
+ * a proxy without labels.
+ */
+function splitsByLabels({ dns, subset, sniDnat }: AssignmentQuestion, labels: Labels): boolean {
+  return Object.keys(labels).length > 0 && !(dns && (subset !== undefined || sniDnat));
+}
+
+/** `label`: the value of the proxy; `label=value`: that value. */
+function priorityInputs(
+  items: readonly string[],
+  labels: Labels,
+): Pick<LocalityInputs, 'priorityKeys' | 'priorityValues'> {
   const keys: string[] = [];
   const values: (string | undefined)[] = [];
-  const labels = reader.derived(proxyLabels);
-  for (const item of choice.failoverPriority) {
+  for (const item of items) {
     const equals = item.indexOf('=');
     keys.push(equals < 0 ? item : item.slice(0, equals));
     values.push(equals < 0 ? labels[item] : item.slice(equals + 1));
   }
-  const failsOver = (choice.failover ?? []).length > 0;
-  return {
-    ...noLocality,
-    localityMode: 'priority',
-    priorityKeys: keys,
-    priorityValues: values,
-    ...(failsOver ? { failover: choice.failover, ...distanceInputs(reader) } : {}),
-  };
+  return { priorityKeys: keys, priorityValues: values };
 }
 
 function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'zone' | 'subzone'> {

@@ -136,7 +136,8 @@ function single(
   subset: string,
 ): TcpRoute {
   const pattern = reader.mesh('outboundClusterStatName') as string | undefined;
-  const statPrefix = service === undefined ? cluster : statName(pattern, cluster, service, port, subset, 0);
+  const statPrefix =
+    service === undefined ? cluster : statName(pattern, cluster, service.hostname, service, port, subset, 0);
   return {
     clusters: [cluster],
     weights: [],

@@ -3,7 +3,8 @@
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
-import type { DnsInputs, OutboundClusterInputs } from '../../../core/select/cluster/outbound.ts';
+import type { DnsInputs } from '../../../core/select/cluster/discovery.ts';
+import type { OutboundClusterInputs } from '../../../core/select/cluster/outbound.ts';
 import { any } from '../../proto/any.ts';
 import {
   ApiVersion,
@@ -58,9 +59,7 @@ export function discovery(
     case 'ORIGINAL_DST':
       return {
         type: Cluster_DiscoveryType.ORIGINAL_DST,
-        ...(inputs.portOverride === 0
-          ? {}
-          : { originalDstLbConfig: { upstreamPortOverride: { value: inputs.portOverride } } }),
+        ...originalPort(inputs.portOverride),
         ...(inputs.dnsFamily === undefined ? {} : dns(inputs)),
       };
     case 'STRICT_DNS':
@@ -70,6 +69,11 @@ export function discovery(
     case 'FORWARD_PROXY':
       return { clusterType: forwardProxy(inputs, tls) };
   }
+}
+
+/** 0: the port of the original destination stays. */
+export function originalPort(override: number): Pick<Cluster, 'originalDstLbConfig'> {
+  return override === 0 ? {} : { originalDstLbConfig: { upstreamPortOverride: { value: override } } };
 }
 
 function dns(inputs: DnsInputs): DiscoveryFields {

@@ -14,6 +14,7 @@ import {
   type Metadata,
 } from '../../proto/types.gen.ts';
 import { circuitBreakers, connectionOptions, connectTimeout } from './connection-pool.ts';
+import { originalPort } from './discovery.ts';
 import { describedServices, istioMetadata, rulePath } from './metadata.ts';
 import { protocolOptions } from './protocol-options.ts';
 
@@ -58,6 +59,7 @@ function destination(inputs: InboundClusterInputs): Cluster {
   if (inputs.destination === 'passthrough') {
     return {
       type: Cluster_DiscoveryType.ORIGINAL_DST,
+      ...originalPort(inputs.portOverride),
       lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED,
       cleanupInterval: NEVER,
     };

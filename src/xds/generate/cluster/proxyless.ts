@@ -62,8 +62,9 @@ function knownBalancing(settings: LoadBalancerSettings | undefined): KnownBalanc
   }
   switch (settings?.simple) {
     case 'LEAST_REQUEST':
-    case 'LEAST_CONN':
       return { balancing: { lbPolicy: Cluster_LbPolicy.LEAST_REQUEST }, problems: [] };
+    // The old name of the same policy, which Istio does not pass on.
+    case 'LEAST_CONN':
     case 'RANDOM':
     case 'PASSTHROUGH':
       return { balancing: {}, problems: [unknown(settings.simple, 'round robin')] };

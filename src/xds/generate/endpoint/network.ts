@@ -21,7 +21,7 @@ function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describ
     const weight = Math.min(member.weight * scale, WEIGHT_MAX);
     const all = gatewaysTo(member, inputs);
     if (isDirect(member, inputs.proxyNetwork, all)) {
-      if (member.lb.endpoint?.address?.socketAddress?.address === undefined) continue;
+      if (!member.lb.endpoint?.address?.socketAddress?.address) continue;
       members.push({ ...member, weight, lb: { ...member.lb, loadBalancingWeight: { value: weight } } });
       continue;
     }

@@ -96,6 +96,11 @@ describe('the endpoints that a proxy sees', () => {
     ];
     expect(visible({ parts: parts({}) })).toEqual(['10.0.0.1', '10.0.0.3']);
     expect(visible({ parts: parts({ 'istio.io/persistent-session': 'cookie' }) })).toEqual(all);
+    const ill = slice('web', [{ ip: '10.0.0.2', pod: 'web-2', ready: false, terminating: false }]);
+    const options = { settings: { env: { PILOT_SEND_UNHEALTHY_ENDPOINTS: 'true' } } };
+    expect(visible({ parts: [service('web'), draining, ill], options })).toEqual([]);
+    const off = { settings: { env: { PILOT_DRAINING_LABEL: '' } } };
+    expect(visible({ parts: parts({}), options: off })).toEqual(all);
   });
 
   test('are of the port by its name', () => {

@@ -333,6 +333,11 @@ describe('endpoints of other networks', () => {
   it('leave out a socket, which no other host reaches, where networks have gateways', () => {
     const socket = endpoint('unix:///run/a.sock', { port: 0, network: 'n1' });
     expect(shown(run([socket, here], { gateways, proxyNetwork: 'n1' }))).toEqual([' p0 w2: 10.0.0.1(2)']);
+    const unknown = endpoint('', { network: 'n1' });
+    expect(shown(run([unknown, here], { gateways, proxyNetwork: 'n1' }))).toEqual([' p0 w2: 10.0.0.1(2)']);
+    expect(shown(run([endpoint('', { network: 'n2' })], { gateways, proxyNetwork: 'n1' }))).toEqual([
+      ' p0 w2: 203.0.113.1(1) 203.0.113.2(1)',
+    ]);
   });
 
   it('fail over by the network and the cluster of their gateways', () => {

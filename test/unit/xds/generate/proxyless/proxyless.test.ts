@@ -181,6 +181,7 @@ describe('the clusters of a gRPC client', () => {
 
   it.each([
     ['LEAST_REQUEST', 1],
+    ['LEAST_CONN', undefined],
     ['ROUND_ROBIN', undefined],
     ['RANDOM', undefined],
     ['PASSTHROUGH', undefined],

@@ -1,0 +1,73 @@
+// Endpoints of unusual objects: without an address, of two families, with empty annotations.
+
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { ServiceRef } from '../../../../src/core/model/service-ref.ts';
+import { endpointShards, serviceAccounts } from '../../../../src/core/registry/endpoints.ts';
+import { mergedService } from '../../../../src/core/registry/kubernetes-service.ts';
+import type { State } from '../../../../src/core/state.ts';
+import { ask, world } from '../../world.ts';
+import { namespace, pod, service, serviceEntry, slice, workloadEntry } from './fixtures.ts';
+
+const WEB: ServiceRef = { hostname: 'web.default.svc.cluster.local', namespace: 'default' };
+const EXT: ServiceRef = { hostname: 'ext.example.com', namespace: 'default' };
+
+const endpoints = (state: State, ref: ServiceRef) => ask(state, endpointShards, ref).flatMap(shard => shard.endpoints);
+
+describe('a WorkloadEntry that names a network and no address', () => {
+  const labels = { app: 'web' };
+  const far = workloadEntry('far', { network: 'n2', labels });
+  const named = workloadEntry('named', { address: 'vm.example.com', labels });
+
+  test('is an endpoint of the static ServiceEntry that selects it, for the gateway of the network', () => {
+    const entry = serviceEntry('ext', { hosts: ['ext.example.com'], workloadSelector: { labels } });
+    const found = endpoints(world([entry, far, named]), EXT);
+    expect(found.map(({ addresses, network }) => [addresses, network])).toEqual([[[''], 'n2']]);
+  });
+
+  test('is an endpoint of the Kubernetes Service that selects it', () => {
+    const found = endpoints(world([service('web'), far, named]), WEB);
+    expect(found.map(({ addresses, network }) => [addresses, network])).toEqual([[[''], 'n2']]);
+  });
+});
+
+test('of two families stands for both addresses of its pod only if it names the pod', () => {
+  const both = [{ ip: '10.0.0.1' }, { ip: '2001:db8::1' }];
+  const plain = pod('web-1', '10.0.0.1');
+  const dual = { ...plain, status: { ...(plain.status as JsonObject), podIPs: both } };
+  const web = service('web', { clusterIPs: ['10.96.0.1', '2001:db8::96'] });
+  const addresses = (of: JsonObject) => {
+    const state = world([web, dual, of], { settings: { env: { ISTIO_DUAL_STACK: 'true' } } });
+    return endpoints(state, WEB).map(endpoint => endpoint.addresses);
+  };
+  expect(addresses(slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }]))).toEqual([['10.0.0.1', '2001:db8::1']]);
+  expect(addresses(slice('web', [{ ip: '10.0.0.1' }]))).toEqual([['10.0.0.1']]);
+});
+
+test('aliases of the trust domain extend the identities of service accounts alone', () => {
+  const subjectAltNames = ['spiffe://td/ns/a/sa/b', 'spiffe://td/other', 'ext.example.com'];
+  const entry = serviceEntry('ext', { hosts: ['ext.example.com'], subjectAltNames });
+  const state = world([entry], { mesh: { trustDomain: 'td', trustDomainAliases: ['old'] } });
+  expect(ask(state, serviceAccounts, EXT)).toEqual([
+    'ext.example.com',
+    'spiffe://old/ns/a/sa/b',
+    'spiffe://td/ns/a/sa/b',
+    'spiffe://td/other',
+  ]);
+});
+
+test('an empty annotation is the same as none', () => {
+  const annotations = {
+    'networking.istio.io/traffic-distribution': '',
+    'alpha.istio.io/canonical-serviceaccounts': '',
+    'alpha.istio.io/kubernetes-serviceaccounts': '',
+  };
+  const inherited = { annotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } };
+  const found = ask(
+    world([namespace('default', inherited), service('web', {}, { annotations })]),
+    mergedService,
+    'default/web',
+  );
+  expect(found?.trafficDistribution).toBe('PreferSameZone');
+  expect(found?.serviceAccounts).toEqual([]);
+});
