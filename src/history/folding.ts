@@ -21,6 +21,8 @@ export interface Way {
   readonly step: number;
   readonly onState: (state: State) => void;
   readonly onProgress?: ((seq: number) => void) | undefined;
+  /** Awaited between pages. */
+  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 /** The state at `to`. Rejects with a JournalFault. */
@@ -33,7 +35,7 @@ export async function foldAlong(way: Way): Promise<State> {
   }
 }
 
-async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgress }: Way): Promise<State> {
+async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgress, pause }: Way): Promise<State> {
   let restoring = new Restoring(from);
   for await (const page of unforgotten(journal, from.seq, journal.readUnparsed({ from: from.seq + 1, to }))) {
     for (const event of page) {
@@ -44,6 +46,7 @@ async function manyAtOnce({ journal, from, to, rejected, step, onState, onProgre
       restoring = new Restoring(state);
     }
     onProgress?.(restoring.seq);
+    await pause?.();
   }
   return restoring.finish();
 }

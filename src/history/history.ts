@@ -44,7 +44,10 @@ export interface HistoryOptions {
    * much as the way. Default: false.
    */
   readonly oneVisit?: boolean;
-  /** States that a long way leaves behind it, about. Fewer make the way itself shorter. Default: STATES_A_WAY. */
+  /**
+   * States that a long way leaves behind it, about; 0: none, whatever its length. Fewer make the way itself shorter.
+   * Default: STATES_A_WAY.
+   */
   readonly statesAWay?: number;
   /** Called now and then while a position is folded to. `from`: the state that was there before. */
   readonly onProgress?: (seq: number, to: number, from: number) => void;
@@ -93,9 +96,9 @@ export class History {
 
   /**
    * Everything up to and including event `seq`. Rejects with a HistoryFault if there is no such position, with a
-   * JournalFault if it cannot be read.
+   * JournalFault if it cannot be read. `pause`: awaited between pages of events, for work that lets others go first.
    */
-  async at(seq: number): Promise<State> {
+  async at(seq: number, pause?: () => Promise<void>): Promise<State> {
     this.#check(seq);
     await this.#rejections.refresh();
     const known = this.#recent.get(seq);
@@ -104,7 +107,7 @@ export class History {
     for (;;) {
       const from = await this.#nearest(seq);
       const rejected = await this.#rejections.after(from.seq);
-      if (this.#isSound(from)) return this.#remember(await this.#fold(from, seq, rejected));
+      if (this.#isSound(from)) return this.#remember(await this.#fold(from, seq, rejected, pause));
     }
   }
 
@@ -119,7 +122,7 @@ export class History {
     return unknown.every(seq => seq > state.seq || state.rejected.has(String(seq)));
   }
 
-  async #fold(from: State, to: number, rejected: ReadonlySet<number>): Promise<State> {
+  async #fold(from: State, to: number, rejected: ReadonlySet<number>, pause?: () => Promise<void>): Promise<State> {
     const events = to - from.seq;
     if (events === 0) return from;
     if (events > this.#foldMax) {
@@ -139,6 +142,7 @@ export class History {
       step: this.#step(events),
       onState,
       onProgress: seq => this.#onProgress?.(seq, to, from.seq),
+      pause,
     });
     this.#keep(state, rejected);
     if (events >= STATE_EVENTS_MAX) this.#cache?.offer(state);
@@ -152,9 +156,9 @@ export class History {
 
   /**
    * Folds the next stretch of the journal, from its beginning to its end, and leaves states behind, so that the way to
-   * any position is short afterwards. For idle time. False: there is no next stretch. Rejects as `at`.
+   * any position is short afterwards. For idle time. False: there is no next stretch. `pause`, and rejects: as `at`.
    */
-  async prepare(): Promise<boolean> {
+  async prepare(pause?: () => Promise<void>): Promise<boolean> {
     await this.#rejections.refresh();
     const from = this.#usable(this.#prepared) ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
     const to = Math.min(this.head().seq, from.seq - (from.seq % PREPARED_EVENTS) + PREPARED_EVENTS);
@@ -163,7 +167,7 @@ export class History {
     if (!this.#isSound(from)) return true;
     const onState = (state: State): void => this.#keep(state, rejected);
     const step = this.#checkpoints.spacing;
-    this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState });
+    this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState, pause });
     onState(this.#prepared);
     await lastSentOf(this.journal).prepare(to);
     return to < this.head().seq;
@@ -175,6 +179,7 @@ export class History {
       this.#leavesStates = true;
       return Number.POSITIVE_INFINITY;
     }
+    if (this.#statesAWay === 0) return Number.POSITIVE_INFINITY;
     let step = this.#checkpoints.spacing;
     while (step * this.#statesAWay < events && step < STATE_EVENTS_MAX) step *= 2;
     return step;

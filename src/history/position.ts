@@ -33,10 +33,10 @@ export async function resolvePosition(
   const time = timeOf(word, head.time);
   if (time === undefined)
     throw new HistoryFault(`${JSON.stringify(text)} is no position; one is ${POSITION_HELP}`, true);
-  const found = await lastBy(journal, time);
+  const found = lastBy(journal, time);
   if (found !== undefined) return found;
   if (early === 'clamped' && head.seq > base) return first;
-  const begin = head.seq === base ? 'is empty' : `begins at ${new Date(await timeAt(journal, base + 1)).toISOString()}`;
+  const begin = head.seq === base ? 'is empty' : `begins at ${new Date(timeAt(journal, base + 1)).toISOString()}`;
   throw new HistoryFault(`${journal.path} ${begin}; nothing is known of ${new Date(time).toISOString()}`);
 }
 
@@ -72,21 +72,19 @@ function timeOf(word: string, headTime: number): number | undefined {
 }
 
 /** The last event with a time up to `time`, by halving: times never decrease. Undefined: the first one is later. */
-export async function lastBy(journal: Journal, time: number): Promise<number | undefined> {
+export function lastBy(journal: Journal, time: number): number | undefined {
   const first = journal.base().seq + 1;
   let [low, high] = [first - 1, journal.head().seq];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if ((await timeAt(journal, middle)) <= time) low = middle;
+    if (timeAt(journal, middle) <= time) low = middle;
     else high = middle - 1;
   }
   return low < first ? undefined : low;
 }
 
-async function timeAt(journal: Journal, seq: number): Promise<number> {
-  for await (const page of journal.records({ from: seq, to: seq })) {
-    const record = page[0];
-    if (record !== undefined) return record.time;
-  }
-  throw new HistoryFault(`${journal.path} has no event ${seq}`);
+function timeAt(journal: Journal, seq: number): number {
+  const time = journal.timeAt(seq);
+  if (time === undefined) throw new HistoryFault(`${journal.path} has no event ${seq}`);
+  return time;
 }

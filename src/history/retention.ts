@@ -27,8 +27,7 @@ export async function cutOf(journal: Journal, retention: Retention): Promise<Cut
   const base = journal.base().seq;
   const head = journal.head().seq;
   let first = base + 1;
-  if (retention.since !== undefined)
-    first = Math.max(first, ((await lastBy(journal, retention.since - 1)) ?? base) + 1);
+  if (retention.since !== undefined) first = Math.max(first, (lastBy(journal, retention.since - 1) ?? base) + 1);
   if (retention.events !== undefined) first = Math.max(first, head - retention.events + 1);
   if (retention.chars !== undefined) first = Math.max(first, await firstWithin(journal, retention.chars));
   // The last event stays: a journal that held events is never empty.

@@ -171,6 +171,11 @@ export class JournalOnStore implements Journal {
     }
   }
 
+  timeAt(seq: number): number | undefined {
+    this.#check('read');
+    return this.#store.timeAt(seq);
+  }
+
   async seqsOf(kind: string, { from, to }: Range): Promise<readonly number[]> {
     const end = Math.min(to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
     const found: number[] = [];

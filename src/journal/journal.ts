@@ -238,6 +238,8 @@ export interface Journal {
   readUnparsed(range: Range): AsyncIterable<readonly (Event | UnreadVersion)[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */
   records(range: RecordsRange): AsyncIterable<readonly StoredEvent[]>;
+  /** When the event was recorded. Undefined: there is no such event. Much cheaper than reading it. */
+  timeAt(seq: number): number | undefined;
   /** Seqs of the events of a kind, ascending. Much cheaper than reading them. */
   seqsOf(kind: string, range: Range): Promise<readonly number[]>;
   /**

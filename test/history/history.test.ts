@@ -131,6 +131,31 @@ describe('history', () => {
     );
   });
 
+  test('lets others go first between pages when it folds for later', async () => {
+    const journal = await journalOf(timers(2_500));
+    const history = new History(journal);
+    let pauses = 0;
+    const pause = async (): Promise<void> => void pauses++;
+    expect((await history.at(2_400, pause)).seq).toBe(2_400);
+    expect(pauses).toBe(3);
+    expect(await history.prepare(pause)).toBe(false);
+    expect(pauses).toBe(6);
+    await history.at(2_300);
+    expect(pauses).toBe(6);
+  });
+
+  test('leaves no states on its way if none are wanted, and comes to the same ones', async () => {
+    const journal = await journalOf(longest(fc.sample(anyHistory(60), { numRuns: 200, seed: 7 })));
+    const left = async (statesAWay: number): Promise<number> => {
+      const checkpoints = new Checkpoints(256, 4);
+      const history = new History(journal, { checkpoints, statesAWay });
+      expect(stateHash(await history.at(journal.head().seq))).toBe((await everyState(journal)).at(-1));
+      return checkpoints.size;
+    };
+    expect(await left(8)).toBeGreaterThan(2);
+    expect(await left(0)).toBeLessThanOrEqual(1);
+  });
+
   test('keeps few checkpoints, evenly spaced', () => {
     const checkpoints = new Checkpoints(8, 10);
     for (let seq = 1; seq <= 1_000; seq++) checkpoints.consider({ seq } as State);

@@ -1,8 +1,9 @@
 // The rows of the timeline: asked for by pages as they come on screen, kept while the filter stays.
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Density, EventPage, EventRow } from '../../src/admin/explorer/api.ts';
-import { isCoarse, pagesFor, refined, rowsOf, type Segment, segmentsOf } from '../model/event-index.ts';
+import { isCoarse, pagesFor, refined, rowsOf, type Segment, segmentsOf, wholeOf } from '../model/event-index.ts';
+import { type FilterQuery, passesAll } from '../model/filters.ts';
 import { ask, type Query, urlOf } from './api-client.ts';
 
 const BUCKETS = 400;
@@ -37,8 +38,11 @@ interface Counts {
 let versions = 0;
 const NONE: Counts = { key: '', segments: [], complete: false, to: 0, version: 0 };
 
-/** New events are counted beside the others, so that rows on screen stay where they are. */
-export function useEventRows(filter: Query, from: number, to: number): EventRows {
+/**
+ * Without a filter rows are events, and nothing is counted. New events that pass one are counted beside the others, so
+ * that rows on screen stay where they are.
+ */
+export function useEventRows(filter: FilterQuery, from: number, to: number): EventRows {
   const key = JSON.stringify([filter, from]);
   const [counts, setCounts] = useState<Counts>(NONE);
   const [fault, setFault] = useState<string>();
@@ -47,7 +51,10 @@ export function useEventRows(filter: Query, from: number, to: number): EventRows
     if ((error as Error).name !== 'AbortError') setFault((error as Error).message);
   }, []);
   const isNew = own === NONE || !own.complete;
+  const isWhole = passesAll(filter);
+  const whole = useMemo(() => wholeOf(from, to), [from, to]);
   useEffect(() => {
+    if (isWhole) return setFault(undefined);
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const count = async (): Promise<void> => {
@@ -70,8 +77,9 @@ export function useEventRows(filter: Query, from: number, to: number): EventRows
       clearTimeout(timer);
     };
   }, [key, to, isNew]);
-  const { rowAt, onWindow } = useLoadedRows(filter, `${own.version} ${key}`, own.segments, setCounts, failed);
-  const { segments, complete } = own;
+  const segments = isWhole ? whole : own.segments;
+  const { rowAt, onWindow } = useLoadedRows(filter, `${own.version} ${key}`, segments, setCounts, failed);
+  const complete = isWhole || own.complete;
   return { total: rowsOf(segments), rowAt, segments, onWindow, fault, complete };
 }
 

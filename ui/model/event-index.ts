@@ -29,9 +29,34 @@ export function rowsOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Neighbouring segments as pages of at most PAGE_ROWS_MAX rows, those that hold one of the rows `first` to `end`. */
+/** Of a range in which every event passes; none is counted for it. */
+export function wholeOf(from: number, to: number): readonly Segment[] {
+  return from < 1 || to < from ? [] : [{ from, to, count: to - from + 1 }];
+}
+
+/**
+ * Neighbouring segments as pages of at most PAGE_ROWS_MAX rows, those that hold one of the rows `first` to `end`. What
+ * is larger is split where every event passes, so that rows tell events; elsewhere it is one page.
+ */
 export function pagesFor(segments: readonly Segment[], first: number, end: number): readonly Page[] {
-  return pagesOf(segments).filter(({ row, count }) => row < end && row + count > first);
+  return pagesOf(segments)
+    .filter(({ row, count }) => row < end && row + count > first)
+    .flatMap(page => (isDense(page) && isCoarse(page) ? partsOf(page, first, end) : [page]));
+}
+
+function partsOf({ from, to, row, count }: Page, first: number, end: number): readonly Page[] {
+  const parts: Page[] = [];
+  const skipped = Math.floor(Math.max(0, first - row) / PAGE_ROWS_MAX) * PAGE_ROWS_MAX;
+  for (let done = skipped; done < count && row + done < end; done += PAGE_ROWS_MAX) {
+    const [start, last] = [from + done, Math.min(to, from + done + PAGE_ROWS_MAX - 1)];
+    parts.push({ from: start, to: last, count: last - start + 1, row: row + done });
+  }
+  return parts;
+}
+
+/** Every event passes. */
+function isDense({ from, to, count }: Segment): boolean {
+  return count === to - from + 1;
 }
 
 function pagesOf(segments: readonly Segment[]): readonly Page[] {
@@ -67,8 +92,9 @@ export function rowOf(segments: readonly Segment[], seq: number): number {
   for (const { from, to, count } of segments) {
     if (seq < from) return row - 1;
     if (seq <= to) {
-      const dense = count === to - from + 1;
-      return dense ? row + seq - from : row + Math.floor(((seq - from) / Math.max(1, to - from)) * (count - 1));
+      return isDense({ from, to, count })
+        ? row + seq - from
+        : row + Math.floor(((seq - from) / Math.max(1, to - from)) * (count - 1));
     }
     row += count;
   }

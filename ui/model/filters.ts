@@ -24,6 +24,10 @@ export function filterQuery({ kind, source, manager, ns, object, q }: Readonly<R
   };
 }
 
+export function passesAll(filter: FilterQuery): boolean {
+  return Object.values(filter).every(wanted => wanted === undefined || wanted.length === 0);
+}
+
 export function namesIn(text: string | undefined): readonly string[] {
   return text === undefined || text === '' ? [] : text.split(',');
 }

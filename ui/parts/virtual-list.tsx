@@ -19,12 +19,18 @@ interface VirtualListProps {
 }
 
 const PAGE_ROWS = 15;
+/** Until it is measured. */
+const VIEWPORT_PX = 600;
 /** On paper a list is as high as its rows: they are not to call for more of themselves without end. */
 const VIEWPORT_PX_MAX = 4_000;
 
 export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose, onWindow }: VirtualListProps) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, px: 600 });
+  // Where it will be scrolled to at once: the rows at its top are not asked for.
+  const [view, setView] = useState(() => {
+    const row = sticky === true ? rows - 1 : chosen;
+    return { top: scrollTopFor({ rows, rowPx, viewportPx: VIEWPORT_PX }, Math.max(0, row), 0), px: VIEWPORT_PX };
+  });
   const geometry: ListGeometry = { rows, rowPx, viewportPx: view.px };
   const { heightPx, first, end, offsetPx } = rowWindow(geometry, view.top);
   useLayoutEffect(() => {

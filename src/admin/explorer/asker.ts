@@ -19,10 +19,12 @@ export const QUESTIONS_OF_CALLER_MAX = 12;
 export const ANSWER_MS_MAX = 300_000;
 /** How long a cancelled question may go on before its thread is ended. */
 export const CANCEL_MS_MAX = 5_000;
+/** The page shows its first view by then, and may ask about a moment next. */
+export const STATES_AHEAD_MS = 1_000;
 /** A thread that is not asked for this long is ended, and what it keeps is freed. */
 export const IDLE_MS_MAX = 600_000;
 
-export interface AskerSetup extends Omit<ThreadSetup, 'lane'> {
+export interface AskerSetup extends Omit<ThreadSetup, 'lane' | 'isAhead'> {
   readonly onError: (message: string) => void;
 }
 
@@ -77,18 +79,25 @@ interface Job {
 
 export class Asker {
   readonly #lanes: Readonly<Record<Lane, LaneOfQuestions>>;
+  /** Behind a journal file a page is about to ask; beside a control plane perhaps never. */
+  readonly #isAhead: boolean;
+  #ahead: NodeJS.Timeout | undefined;
 
   constructor(setup: AskerSetup) {
     const lane = (name: Lane): LaneOfQuestions => new LaneOfQuestions({ ...setup, lane: name });
     this.#lanes = { timeline: lane('timeline'), state: lane('state'), search: lane('search') };
+    this.#isAhead = setup.mode === 'file';
+    if (this.#isAhead) this.#lanes.timeline.startAhead();
   }
 
   /** Never rejects: what goes wrong is an answer with a status and `{error}`. Aborting it makes it 409. */
   ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
+    if (this.#isAhead) this.#ahead ??= setTimeout(() => this.#lanes.state.startAhead(), STATES_AHEAD_MS).unref();
     return this.#lanes[laneOf[question.path] ?? 'state'].ask(question, signal);
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#ahead);
     await Promise.all(Object.values(this.#lanes).map(lane => lane.close()));
   }
 }
@@ -122,6 +131,14 @@ class LaneOfQuestions {
         this.#callOff(this.#running, true);
       this.#next();
     });
+  }
+
+  /** Its thread gets ready for the first question. */
+  startAhead(): void {
+    if (this.#closed || this.#worker !== undefined) return;
+    this.#worker = this.#start(true);
+    this.#worker.unref();
+    this.#allow(IDLE_MS_MAX);
   }
 
   async close(): Promise<void> {
@@ -162,10 +179,10 @@ class LaneOfQuestions {
     this.#worker.postMessage(message);
   }
 
-  #start(): Worker {
+  #start(isAhead = false): Worker {
     const { onError, ...setup } = this.#setup;
     const limits = setup.mode === 'file' ? { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } : {};
-    const worker = startWorker(SCRIPT, setup satisfies ThreadSetup, limits);
+    const worker = startWorker(SCRIPT, { ...setup, isAhead } satisfies ThreadSetup, limits);
     worker.on('message', (message: ThreadMessage) => this.#take(message));
     worker.on('error', error => onError(`the explorer's thread failed: ${error.message}`));
     worker.on('exit', () => {

@@ -2,7 +2,7 @@
 //
 // Buckets are even in events or in time. A bucket that the index has not reached counts all its events and no parts.
 
-import type { Bucket, Density, Marks, Position } from './api.ts';
+import type { Bucket, Density, IndexState, Marks, Position } from './api.ts';
 import type { EventIndex } from './event-index.ts';
 import { compiled, type EventFilter } from './filter.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -35,18 +35,19 @@ const MARKS: Readonly<Record<string, keyof Marks>> = {
   Rejected: 'troubles',
 };
 
-export async function densityOf(index: EventIndex, verdicts: Verdicts, question: DensityQuestion): Promise<Density> {
+export function densityOf(index: EventIndex, verdicts: Verdicts, question: DensityQuestion): Density {
   const { by, from, to } = question;
-  const ends = [await timeOf(index, from), await timeOf(index, to)] as const;
-  const edges = by === 'seq' ? evenEdges(question) : await edgesInTime(index, question, ends);
+  const ends = [index.timeOf(from), index.timeOf(to)] as const;
+  const edges = by === 'seq' ? evenEdges(question) : edgesInTime(index, question, ends);
+  const indexed = index.state();
   const passes = compiled(index, question.filter);
-  const split = splitOf(index, question, passes);
+  const split = splitOf(index, indexed, question, passes);
+  const count = counting({ index, indexed, verdicts, passes, split });
   const buckets: Bucket[] = [];
   for (let i = 0; i + 1 < edges.length; i++) {
     const [start, end] = [edges[i]!, edges[i + 1]! - 1];
-    const time = async (seq: number): Promise<number> => (start > end ? 0 : timeOf(index, seq));
-    const times = { fromTime: await time(start), toTime: await time(end) };
-    buckets.push({ from: start, to: end, ...times, ...countedIn({ index, verdicts, passes, split }, start, end) });
+    const time = (seq: number): number => (start > end ? 0 : index.timeOf(seq));
+    buckets.push({ from: start, to: end, fromTime: time(start), toTime: time(end), ...count(start, end) });
   }
   return {
     by,
@@ -54,7 +55,7 @@ export async function densityOf(index: EventIndex, verdicts: Verdicts, question:
     to: { seq: to, time: ends[1] },
     buckets,
     parts: split.names,
-    index: index.state(),
+    index: indexed,
     verdicts: verdicts.state(),
   };
 }
@@ -66,15 +67,17 @@ function evenEdges({ from, to, buckets }: DensityQuestion): readonly number[] {
   return Array.from({ length: count + 1 }, (_, i) => from + Math.floor((i * events) / count));
 }
 
-async function edgesInTime(
+function edgesInTime(
   index: EventIndex,
   { from, to, buckets }: DensityQuestion,
   [start, end]: readonly [number, number],
-): Promise<readonly number[]> {
+): readonly number[] {
   const edges = [from];
   for (let i = 1; i < buckets; i++) {
+    const low = edges.at(-1)!;
+    if (low > to) return [...edges, ...Array.from({ length: buckets - i + 1 }, () => to + 1)];
     const time = start + ((end - start) * i) / buckets;
-    edges.push(await firstFrom(index, time, { low: edges.at(-1)!, high: to + 1, lowTime: start, highTime: end }));
+    edges.push(firstFrom(index, time, { low, high: to + 1, lowTime: index.timeOf(low), highTime: end }));
   }
   return [...edges, to + 1];
 }
@@ -82,37 +85,42 @@ async function edgesInTime(
 interface Search {
   readonly low: number;
   readonly high: number;
-  /** About the times there. */
+  /** The times of the first and of the last of them. */
   readonly lowTime: number;
   readonly highTime: number;
 }
 
 /**
- * The first event in [low, high) whose time is not before `time`; `high` if there is none. Most events come evenly,
- * so every other probe is where it would be then; halving bounds what uneven ones cost.
+ * The first event in [low, high), which is not empty, whose time is not before `time`; `high` if there is none. Most
+ * events come evenly, so it is looked for where it would be then, and from there in steps that double, which bounds
+ * what uneven ones cost.
  */
-async function firstFrom(index: EventIndex, time: number, search: Search): Promise<number> {
-  let { low, high, lowTime, highTime } = search;
-  for (let isGuess = true; low < high; isGuess = !isGuess) {
-    const share = highTime > lowTime && isGuess ? (time - lowTime) / (highTime - lowTime) : 1 / 2;
-    const probe = Math.min(high - 1, Math.max(low, low + Math.floor(share * (high - low))));
-    const found = await timeOf(index, probe);
-    if (found >= time) [high, highTime] = [probe, found];
-    else [low, lowTime] = [probe + 1, found];
+function firstFrom(index: EventIndex, time: number, search: Search): number {
+  let { low, high } = search;
+  const { lowTime, highTime } = search;
+  const isFrom = (seq: number): boolean => index.timeOf(seq) >= time;
+  const share = highTime > lowTime ? (time - lowTime) / (highTime - lowTime) : 0;
+  const guess = Math.min(high - 1, Math.max(low, low + Math.ceil(share * (high - 1 - low))));
+  const isLate = isFrom(guess);
+  if (isLate) high = guess;
+  else low = guess + 1;
+  for (let step = 1; low < high; step *= 2) {
+    const probe = isLate ? Math.max(low, high - step) : Math.min(high - 1, low + step - 1);
+    const isStillLate = isFrom(probe);
+    if (isStillLate) high = probe;
+    else low = probe + 1;
+    if (isStillLate !== isLate) break;
+  }
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isFrom(middle)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
 
-/** 0 where there is no event. */
-export async function timeOf(index: EventIndex, seq: number): Promise<number> {
-  const { from, to } = index.state();
-  if (seq >= from && seq <= to) return index.columns.time[seq - index.first]!;
-  for await (const [event] of index.journal.records({ from: seq, to: seq })) return event?.time ?? 0;
-  return 0;
-}
-
-export async function positionAt(index: EventIndex, seq: number): Promise<Position> {
-  return { seq, time: seq < index.first ? 0 : await timeOf(index, seq) };
+export function positionAt(index: EventIndex, seq: number): Position {
+  return { seq, time: seq < index.first ? 0 : index.timeOf(seq) };
 }
 
 interface Split {
@@ -121,14 +129,18 @@ interface Split {
   readonly placeOf: (seq: number) => number;
 }
 
-function splitOf(index: EventIndex, { split, from, to }: DensityQuestion, passes: (seq: number) => boolean): Split {
+function splitOf(
+  index: EventIndex,
+  { from: low, to: high }: IndexState,
+  { split, from, to }: DensityQuestion,
+  passes: (seq: number) => boolean,
+): Split {
   const { columns, first, namespaceOf } = index;
   const column = split === 'namespace' ? undefined : columns[split];
   const numberOf = (seq: number): number =>
     column === undefined ? (namespaceOf[columns.subject[seq - first]!] ?? 0) : column[seq - first]!;
   const texts = { kind: index.kinds, source: index.sources, manager: index.managers, namespace: index.namespaces };
   const counts = new Map<number, number>();
-  const { from: low, to: high } = index.state();
   for (let seq = Math.max(from, low); seq <= Math.min(to, high); seq++) {
     if (!passes(seq)) continue;
     const number = numberOf(seq);
@@ -147,29 +159,33 @@ function splitOf(index: EventIndex, { split, from, to }: DensityQuestion, passes
 
 interface Counting {
   readonly index: EventIndex;
+  readonly indexed: IndexState;
   readonly verdicts: Verdicts;
   readonly passes: (seq: number) => boolean;
   readonly split: Split;
 }
 
-function countedIn(
-  { index, verdicts, passes, split }: Counting,
-  from: number,
-  to: number,
-): Pick<Bucket, 'events' | 'parts' | 'marks'> {
-  const { from: low, to: high } = index.state();
-  const parts = split.names.map(() => 0);
-  const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0, refusedObjects: 0 };
-  const markOf = index.kinds;
-  let events = Math.max(0, Math.min(to, low - 1) - from + 1);
-  for (let seq = Math.max(from, low); seq <= Math.min(to, high); seq++) {
-    const mark = MARKS[markOf.textOf(index.columns.kind[seq - index.first]!)];
-    if (mark !== undefined) marks[mark]++;
-    if (verdicts.has(seq)) marks.refusedObjects++;
-    if (!passes(seq)) continue;
-    events++;
-    const place = split.placeOf(seq);
-    parts[place] = (parts[place] ?? 0) + 1;
-  }
-  return { events, parts, marks };
+type Counted = Pick<Bucket, 'events' | 'parts' | 'marks'>;
+
+/** What a range of events holds, both ends included. */
+function counting({ index, indexed, verdicts, passes, split }: Counting): (from: number, to: number) => Counted {
+  const { from: low, to: high } = indexed;
+  const { columns, first, kinds } = index;
+  // By the number of a kind: a million events are looked up in it.
+  const markOf = Array.from({ length: kinds.size + 1 }, (_, number) => MARKS[kinds.textOf(number)]);
+  return (from, to) => {
+    const parts = split.names.map(() => 0);
+    const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0, refusedObjects: 0 };
+    let events = Math.max(0, Math.min(to, low - 1) - from + 1);
+    for (let seq = Math.max(from, low); seq <= Math.min(to, high); seq++) {
+      const mark = markOf[columns.kind[seq - first]!];
+      if (mark !== undefined) marks[mark]++;
+      if (verdicts.has(seq)) marks.refusedObjects++;
+      if (!passes(seq)) continue;
+      events++;
+      const place = split.placeOf(seq);
+      parts[place] = (parts[place] ?? 0) + 1;
+    }
+    return { events, parts, marks };
+  };
 }

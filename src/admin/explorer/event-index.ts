@@ -20,6 +20,7 @@ export const SUBJECTS_MAX = 4_000_000;
 /** Refusals whose words can be searched, the newest first. */
 export const REFUSALS_SEARCHED_MAX = 20_000;
 const REFUSAL_CHARS_MAX = 2_000;
+const TIMES_KEPT_MAX = 20_000;
 const CAPACITY_AT_FIRST = 16_384;
 
 export interface Columns {
@@ -45,6 +46,8 @@ export class EventIndex {
   /** Event → what the proxy said, in lower case. */
   readonly refusals = new Map<number, string>();
   columns: Columns;
+  /** Of events that are not indexed yet. */
+  readonly #times = new Map<number, number>();
   #from: number;
   #to: number;
 
@@ -59,6 +62,18 @@ export class EventIndex {
 
   state(): IndexState {
     return { from: this.#from, to: this.#to, complete: this.#from <= this.#floor() };
+  }
+
+  /** 0 where there is no event. Those not indexed yet are read one by one, and kept for the next question. */
+  timeOf(seq: number): number {
+    if (seq >= this.#from && seq <= this.#to) return this.columns.time[seq - this.first]!;
+    const known = this.#times.get(seq);
+    if (known !== undefined) return known;
+    const time = this.journal.timeAt(seq);
+    if (time === undefined) return 0;
+    if (this.#times.size >= TIMES_KEPT_MAX) this.#times.clear();
+    this.#times.set(seq, time);
+    return time;
   }
 
   /** Indexes what came since. */

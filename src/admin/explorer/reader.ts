@@ -2,7 +2,7 @@
 // the answer is not wanted any more.
 
 import { Checkpoints } from '../../history/checkpoints.ts';
-import { History } from '../../history/history.ts';
+import { History, type HistoryOptions } from '../../history/history.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { Asked } from './question.ts';
 
@@ -14,16 +14,19 @@ export interface Reader {
   during<T>(asked: Pick<Asked, 'progress'>, work: () => Promise<T>): Promise<T>;
 }
 
-/** The first visit of a moment counts, and states all along the journal are prepared beside it. */
+/** The first visit of a moment counts. */
 const STATES_A_WAY = 2;
 
-/** `travels`: one question visits many positions. */
-export function openReader(journal: Journal, title: string, travels: boolean): Reader {
+/**
+ * `visits`: what its questions do. `many`: each visits many positions; `one`: one position; `prepared`: one, and states
+ * all along the journal are prepared beside, so that a way need not leave any.
+ */
+export function openReader(journal: Journal, title: string, visits: 'many' | 'one' | 'prepared'): Reader {
   let progress: Asked['progress'] = () => undefined;
-  const history = new History(journal, {
-    onProgress: (seq, to, from) => progress(seq - from, to - from),
-    ...(travels ? {} : { statesAWay: STATES_A_WAY, checkpoints: Checkpoints.along(journal.head().seq) }),
-  });
+  const onProgress = (seq: number, to: number, from: number): void => progress(seq - from, to - from);
+  const statesAWay = visits === 'one' ? STATES_A_WAY : 0;
+  const along = (): HistoryOptions => ({ statesAWay, checkpoints: Checkpoints.along(journal.head().seq) });
+  const history = new History(journal, { onProgress, ...(visits === 'many' ? {} : along()) });
   return {
     history,
     title,

@@ -11,6 +11,8 @@ export interface ThreadSetup {
   readonly title?: string;
   readonly keyFile?: string;
   readonly mode: 'serve' | 'file';
+  /** Started before it was asked anything: there is time for what the first questions need. */
+  readonly isAhead?: boolean;
 }
 
 export interface ThreadQuestion {

@@ -51,7 +51,7 @@ async function infoOf({ index, mode, title }: Timeline, { viewer }: Asked): Prom
     journal: title,
     mode,
     viewer,
-    first: head.seq < first ? { seq: 0, time: 0 } : await positionAt(index, first),
+    first: head.seq < first ? { seq: 0, time: 0 } : positionAt(index, first),
     head: { seq: head.seq, time: head.time },
     events: head.seq - first + 1,
     kinds: counts('kind'),
@@ -186,12 +186,12 @@ async function rowsOf(index: EventIndex, verdicts: Verdicts, seqs: readonly numb
 async function live({ index, verdicts }: Timeline, asked: Asked): Promise<LiveBatch> {
   requireAll(asked);
   await index.catchUp();
-  const { to } = index.state();
-  const head = await positionAt(index, to);
+  const { from, to } = index.state();
+  const head = positionAt(index, to);
   const after = numberOf(asked, 'after', to, 0, to);
   const passes = compiled(index, filterOf(asked.query));
   const seqs: number[] = [];
-  for (let seq = Math.max(after + 1, index.state().from); seq <= to; seq++) if (passes(seq)) seqs.push(seq);
+  for (let seq = Math.max(after + 1, from); seq <= to; seq++) if (passes(seq)) seqs.push(seq);
   const rows = await rowsOf(index, verdicts, seqs.slice(-LIVE_ROWS_MAX));
   return { head, rows, skipped: seqs.length - rows.length };
 }

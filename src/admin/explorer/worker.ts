@@ -6,20 +6,19 @@ import { openJournal } from '../../journal/open.ts';
 import type { EventIndex } from './event-index.ts';
 import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './question.ts';
 import type { Reader } from './reader.ts';
+import { SpareTime } from './spare-time.ts';
 import type { ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
 import type { Timeline } from './timeline.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
-const QUIET_MS = 100;
-const UNQUIET_MS_MAX = 1_000;
+/** After this many moments the code that folds is compiled: the first cost three times as much. */
+const WARMING_MOMENTS = 6;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
-let lastAsked = performance.now();
-/** Questions that are being answered, those of the live tail apart. */
-let answering = 0;
+const spareTime = new SpareTime();
 type Ask = (question: ThreadQuestion) => Promise<unknown>;
 
 async function open(): Promise<Ask> {
@@ -35,6 +34,8 @@ async function open(): Promise<Ask> {
     ]);
     const index = new EventIndex(journal);
     const timeline: Timeline = { index, verdicts: new Verdicts(index), mode: setup.mode, title };
+    // The first slice is all of a short journal: the first answers have it.
+    await index.deepen().catch(() => undefined);
     void deepen(index, timeline.verdicts);
     return question => run(timeline, timelineQuestions, question);
   }
@@ -42,46 +43,38 @@ async function open(): Promise<Ask> {
     import('./reader.ts'),
     import('./state-questions.ts'),
   ]);
-  const reader = openReader(journal, title, setup.lane === 'search');
-  if (setup.lane === 'search') return question => run<Reader>(reader, searchQuestions, question, reader.during);
+  if (setup.lane === 'search') {
+    const reader = openReader(journal, title, 'many');
+    return question => run<Reader>(reader, searchQuestions, question, reader.during);
+  }
   // Beside a control plane the memory for states all along a long journal is not taken, nor the processor.
-  let isPrepared = setup.mode === 'serve';
+  const prepares = setup.mode === 'file';
+  const reader = openReader(journal, title, prepares ? 'prepared' : 'one');
+  if (setup.isAhead === true) void warmUp(reader);
+  let isPrepared = !prepares;
   return async question => {
     const answer = await run<Reader>(reader, stateQuestions, question, reader.during);
-    if (!isPrepared) void prepare(reader);
+    if (!isPrepared) void spareTime.work(() => reader.history.prepare(spareTime.answered));
     isPrepared = true;
     return answer;
   };
 }
 
-/** Between stretches questions are answered. */
-async function prepare({ history }: Reader): Promise<void> {
-  try {
-    await quiet();
-    while (await history.prepare()) await quiet();
-  } catch {
-    // A question about such a position names the fault.
-  }
+/** The newest moment, which is asked for first, and some along the journal, so that the next ones are quick. */
+function warmUp({ history }: Reader): Promise<void> {
+  const [first, last] = [history.first(), history.head().seq];
+  let visits = 0;
+  return spareTime.work(async () => {
+    await history.at(last - Math.floor(((last - first) * visits) / WARMING_MOMENTS), spareTime.answered);
+    return ++visits < WARMING_MOMENTS;
+  });
 }
 
-/** A reader's questions come in groups: work for later waits until there was none for QUIET_MS, but not for ever. */
-async function quiet(): Promise<void> {
-  const last = performance.now() + UNQUIET_MS_MAX;
-  const isAsked = (): boolean => answering > 0 || performance.now() < lastAsked + QUIET_MS;
-  do await new Promise(resolve => setTimeout(resolve, isAsked() ? QUIET_MS : 0));
-  while (isAsked() && performance.now() < last);
-}
-
-/** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
+/** Between slices questions are answered. */
 async function deepen(index: EventIndex, verdicts: Verdicts): Promise<void> {
-  try {
-    // The first slice is all of a short journal: the first answers have it.
-    while (await index.deepen()) await quiet();
-    await quiet();
-    while (await verdicts.deepen()) await quiet();
-  } catch {
-    // The index ends where the journal cannot be read.
-  }
+  await spareTime.asked();
+  await spareTime.work(() => index.deepen());
+  await spareTime.work(() => verdicts.deepen());
 }
 
 async function run<R>(
@@ -117,8 +110,9 @@ const opened = open();
 opened.catch(() => undefined);
 
 port.on('message', (question: ThreadQuestion) => {
-  const counts = question.path === '/live' ? 0 : 1;
-  answering += counts;
+  // The live tail asks all the time.
+  const counts = question.path !== '/live';
+  if (counts) spareTime.begun();
   opened
     .then(ask => ask(question))
     .then(answer => send(question.id, 200, answer))
@@ -129,8 +123,7 @@ port.on('message', (question: ThreadQuestion) => {
       return send(question.id, 500, { error: 'internal error, see the log' }, `${question.path}: ${failure}`);
     })
     .finally(() => {
-      answering -= counts;
-      if (counts > 0) lastAsked = performance.now();
+      if (counts) spareTime.ended();
     });
 });
 port.postMessage('ready' satisfies ThreadMessage);

@@ -93,6 +93,13 @@ describe.each(implementations)('the records of a journal (%s)', (_name, open) =>
     expect(other).toEqual((await all(journal.records({ from: 2 })))[0]);
   });
 
+  test('have a time that is told without reading them', async () => {
+    const journal = await mixed();
+    const times = (await all(journal.records({ from: 1 }))).map(({ time }) => time);
+    expect(times.map((_, i) => journal.timeAt(i + 1))).toEqual(times);
+    expect([journal.timeAt(0), journal.timeAt(times.length + 1)]).toEqual([undefined, undefined]);
+  });
+
   test('name the seqs of a kind in a range', async () => {
     const journal = await mixed();
     expect(await journal.seqsOf('Synced', { from: 1 })).toEqual([2, 6]);

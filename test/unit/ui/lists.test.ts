@@ -12,7 +12,9 @@ import {
   rowsOf,
   type Segment,
   segmentsOf,
+  wholeOf,
 } from '../../../ui/model/event-index.ts';
+import { passesAll } from '../../../ui/model/filters.ts';
 import { heightOf, rowWindow, SCROLL_PX_MAX, scrollTopFor } from '../../../ui/model/row-window.ts';
 
 const geometry = fc.record({
@@ -64,7 +66,9 @@ const bucket = (from: number, to: number, events: number): Bucket => ({
 
 /** Consecutive buckets of a journal, some of whose events pass. */
 const buckets = fc
-  .array(fc.tuple(fc.nat({ max: 5_000 }), fc.double({ min: 0, max: 1, noNaN: true })), { maxLength: 10 })
+  .array(fc.tuple(fc.nat({ max: 5_000 }), fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }))), {
+    maxLength: 10,
+  })
   .map(widths => {
     let from = 1;
     return widths.map(([width, share]) => {
@@ -90,6 +94,18 @@ describe('the rows of a filter', () => {
         expect(row).toBe(total);
       }),
     );
+  });
+
+  it('are asked for by at most two hundred where every event passes, and counted by no question', () => {
+    const whole = wholeOf(1_001, 1_001_000);
+    expect(rowsOf(whole)).toBe(1_000_000);
+    expect(pagesFor(whole, 999_950, 1_000_000)).toEqual([{ from: 1_000_801, to: 1_001_000, count: 200, row: 999_800 }]);
+    expect(pagesFor(whole, 399, 401)).toEqual([
+      { from: 1_201, to: 1_400, count: 200, row: 200 },
+      { from: 1_401, to: 1_600, count: 200, row: 400 },
+    ]);
+    expect(wholeOf(0, 0)).toEqual([]);
+    expect([passesAll({}), passesAll({ kind: [] }), passesAll({ text: 'a' })]).toEqual([true, true, false]);
   });
 
   it('stay the same number when a large bucket is split', () => {

@@ -1,0 +1,81 @@
+// When a thread works for later: between questions. Those come in groups, so it waits until there was none for a while,
+// but not for ever: a reader who asks all the time is to see the end of the index, too.
+
+/** Since the last question. */
+const QUIET_MS = 100;
+/** What the first slice waits at most … */
+export const UNQUIET_MS_MAX = 1_000;
+/** … and the next ones: this many times as long as the one before took. */
+export const UNQUIET_SLICES_MAX = 4;
+/** How often what waits looks again. */
+const LOOK_MS = 10;
+
+interface Timers {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+const timers: Timers = {
+  now: () => performance.now(),
+  pause: ms => new Promise(resolve => setTimeout(resolve, ms)),
+};
+
+export class SpareTime {
+  readonly #timers: Timers;
+  #answering = 0;
+  #isAsked = false;
+  #lastAsked: number;
+
+  constructor(used: Timers = timers) {
+    this.#timers = used;
+    this.#lastAsked = used.now();
+  }
+
+  begun(): void {
+    this.#answering++;
+    this.#isAsked = true;
+  }
+
+  ended(): void {
+    this.#answering--;
+    this.#lastAsked = this.#timers.now();
+  }
+
+  /** Resolves at the first question, soon in any case: until then a browser is starting, which needs the processor. */
+  async asked(): Promise<void> {
+    const end = this.#timers.now() + UNQUIET_MS_MAX;
+    while (!this.#isAsked && this.#timers.now() < end) await this.#timers.pause(LOOK_MS);
+  }
+
+  /** Resolves once no question is being answered. */
+  readonly answered = async (): Promise<void> => {
+    while (this.#answering > 0) await this.#timers.pause(LOOK_MS);
+  };
+
+  /**
+   * Work for later, slice by slice, until `slice` says that there is no more. A journal that cannot be read ends it: a
+   * question about what is missing names the fault.
+   */
+  async work(slice: () => Promise<boolean>): Promise<void> {
+    let [isMore, waitMs] = [true, UNQUIET_MS_MAX];
+    try {
+      while (isMore) {
+        await this.#quiet(waitMs);
+        const started = this.#timers.now();
+        isMore = await slice();
+        waitMs = (this.#timers.now() - started) * UNQUIET_SLICES_MAX;
+      }
+    } catch {
+      // See above.
+    }
+  }
+
+  async #quiet(msMax: number): Promise<void> {
+    const { now, pause } = this.#timers;
+    const end = now() + msMax;
+    const isBusy = (): boolean => this.#answering > 0 || now() < this.#lastAsked + QUIET_MS;
+    do await pause(isBusy() ? LOOK_MS : 0);
+    while (isBusy() && now() < end);
+  }
+}
