@@ -1,8 +1,9 @@
-// The explorer's server over a million events of a mesh of 500 services: how soon the first view is answered, any
-// moment, the graph of the mesh, and how long the loop of the serving process is busy at a time while the views are
-// asked for at once. The first view by the clock, the least of several: other programs only add to it; the rest CPU
-// time of all threads. PERIPLUS_JOURNAL names a journal that is there already: making one takes minutes.
-// test/long/explorer-million.test.ts sees the same in a browser.
+// `periplus ui` over a million events of a mesh of 500 services: how soon the first view is answered, any moment, the
+// graph of the mesh, and how long the loop of the serving process is busy at a time while the views are asked for at
+// once. The first view by the clock from the program's start on, the least of several: other programs only add to it;
+// the rest CPU time of all threads. The program is the built one (`npm run build`): tsx would translate each module
+// anew for each thread, which takes longer than most answers. PERIPLUS_JOURNAL names a journal that is there already:
+// making one takes minutes. test/long/explorer-million.test.ts sees the same in a browser.
 
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,8 +12,10 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { explorer } from '../src/admin/explorer/mount.ts';
 import { serveHttp } from '../src/admin/http.ts';
+import { ServedExplorer } from '../test/e2e/explorer/served-explorer.ts';
+import { cpuMsOf } from '../test/long/explorer-cost.ts';
 import { writeLongJournal } from './long-journal.ts';
-import { cpuMsOf, type Figures, milliseconds } from './measure.ts';
+import { type Figures, milliseconds } from './measure.ts';
 
 const EVENTS = 1_000_000;
 const SERVICES = 500;
@@ -26,11 +29,11 @@ const TICK_MS = 2;
 /** No thread works for itself any more when all of them together use less than this part of the time. */
 const IDLE_MS = 2_000;
 const IDLE_SHARE = 1 / 10;
-/** What the page asks at first. */
-const FIRST_VIEW = ['info', 'density?by=time&buckets=400', 'density?by=seq&buckets=400', 'events?limit=200'];
+/** What the page asks at first: the second line once it has the answer to the first. */
+const FIRST_VIEW = [['info'], ['density?by=time&buckets=260&split=kind', 'events?limit=200']];
 /** The views of the page, and the largest answers that there are. */
 const VIEWS = [
-  ...FIRST_VIEW,
+  ...FIRST_VIEW.flat(),
   'events?limit=1000',
   'mesh',
   'proxies',
@@ -50,12 +53,6 @@ const ask = async question => {
 };
 Promise.all(workerData.questions.map(ask)).then(bytes => parentPort.postMessage(bytes));`;
 
-interface Served {
-  readonly ask: (path: string) => Promise<void>;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 export async function explorerFigures(): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
   try {
@@ -63,85 +60,99 @@ export async function explorerFigures(): Promise<Figures> {
     if (process.env.PERIPLUS_JOURNAL === undefined) await writeLongJournal(journal, EVENTS, SERVICES);
     const firstViews: number[] = [];
     for (let i = 0; i < FIRST_VIEWS; i++) firstViews.push(await firstViewMs(journal));
-    const served = await serve(journal);
-    try {
-      await isIdle();
-      return {
-        'explorer: first view of a million events': milliseconds(Math.min(...firstViews)),
-        ...(await asked(served)),
-      };
-    } finally {
-      await served.close();
-    }
+    return {
+      'explorer: first view of a million events': milliseconds(Math.min(...firstViews)),
+      ...(await asked(journal)),
+      'explorer: longest turn of the serving loop, every view at once': milliseconds(await longestTurnOf(journal)),
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Of a server that has its index. */
-async function asked({ ask, port }: Served): Promise<Figures> {
-  const first = await cpuMsOf(() => ask(`proxies?at=${EVENTS}`));
-  const unprepared = await momentsMs(ask, 0);
-  await isIdle();
-  const prepared = await momentsMs(ask, MOMENTS);
-  const mesh = await cpuMsOf(() => ask('mesh'));
-  const again = await cpuMsOf(() => ask(`mesh?at=${EVENTS - 1}`));
-  const far = await cpuMsOf(() => ask(`mesh?at=${Math.floor(EVENTS / 3)}`));
-  const turn = await longestTurnMs(() => askedAtOnce(port, VIEWS));
-  return {
-    'explorer: first moment of a million events': milliseconds(first),
-    'explorer: some moment of a million at once, median': milliseconds(unprepared[MOMENTS / 2]!),
-    'explorer: some moment of a million at once, longest': milliseconds(unprepared.at(-1)!),
-    'explorer: some moment of a million, median': milliseconds(prepared[MOMENTS / 2]!),
-    'explorer: some moment of a million, longest': milliseconds(prepared.at(-1)!),
-    'explorer: graph of 500 services, the first': milliseconds(mesh),
-    'explorer: graph of 500 services, an event before': milliseconds(again),
-    'explorer: graph of 500 services, 667,000 events before': milliseconds(far),
-    'explorer: longest turn of the serving loop, every view at once': milliseconds(turn),
-  };
-}
-
-/** Ascending. `skipped`: moments of the sequence that were visited before. */
-async function momentsMs(ask: Served['ask'], skipped: number): Promise<readonly number[]> {
-  const visits: number[] = [];
-  for (let i = 1 + skipped; i <= MOMENTS + skipped; i++)
-    visits.push(await cpuMsOf(() => ask(`proxies?at=${1 + ((i * STRIDE) % (EVENTS - 1))}`)));
-  return visits.sort((a, b) => a - b);
-}
-
-/** The index is complete, and states are prepared: what the threads do by themselves is done. */
-async function isIdle(): Promise<void> {
-  for (;;) {
-    const used = await cpuMsOf(() => pause(IDLE_MS));
-    if (used < IDLE_MS * IDLE_SHARE) return;
+/** Of a program that shows its first view and has its index. */
+async function asked(journal: string): Promise<Figures> {
+  const served = await ServedExplorer.open(journal);
+  try {
+    await firstView(served);
+    await isIdle(served);
+    const first = await cpuMsFor(served, `proxies?at=${EVENTS}`);
+    const unprepared = await momentsMs(served, 0);
+    await isIdle(served);
+    const prepared = await momentsMs(served, MOMENTS);
+    const mesh = await cpuMsFor(served, 'mesh');
+    const again = await cpuMsFor(served, `mesh?at=${EVENTS - 1}`);
+    const far = await cpuMsFor(served, `mesh?at=${Math.floor(EVENTS / 3)}`);
+    return {
+      'explorer: first moment of a million events': milliseconds(first),
+      'explorer: some moment of a million at once, median': milliseconds(unprepared[MOMENTS / 2]!),
+      'explorer: some moment of a million at once, longest': milliseconds(unprepared.at(-1)!),
+      'explorer: some moment of a million, median': milliseconds(prepared[MOMENTS / 2]!),
+      'explorer: some moment of a million, longest': milliseconds(prepared.at(-1)!),
+      'explorer: graph of 500 services, the first': milliseconds(mesh),
+      'explorer: graph of 500 services, an event before': milliseconds(again),
+      'explorer: graph of 500 services, 667,000 events before': milliseconds(far),
+    };
+  } finally {
+    await served.close();
   }
 }
 
-async function serve(journal: string): Promise<Served> {
+/** Ascending. `skipped`: moments of the sequence that were visited before. */
+async function momentsMs(served: ServedExplorer, skipped: number): Promise<readonly number[]> {
+  const visits: number[] = [];
+  for (let i = 1 + skipped; i <= MOMENTS + skipped; i++)
+    visits.push(await cpuMsFor(served, `proxies?at=${1 + ((i * STRIDE) % (EVENTS - 1))}`));
+  return visits.sort((a, b) => a - b);
+}
+
+async function cpuMsFor(served: ServedExplorer, path: string): Promise<number> {
+  const before = cpuMsOf(served.pid);
+  await ask(served, path);
+  return cpuMsOf(served.pid) - before;
+}
+
+async function ask({ address }: ServedExplorer, path: string): Promise<void> {
+  const response = await fetch(new URL(`/api/v1/${path}`, address));
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${text}`);
+}
+
+/** The index is complete, and states are prepared: what the threads do by themselves is done. */
+async function isIdle({ pid }: ServedExplorer): Promise<void> {
+  for (;;) {
+    const before = cpuMsOf(pid);
+    await new Promise(resolve => setTimeout(resolve, IDLE_MS));
+    if (cpuMsOf(pid) - before < IDLE_MS * IDLE_SHARE) return;
+  }
+}
+
+async function firstView(served: ServedExplorer): Promise<void> {
+  for (const together of FIRST_VIEW) await Promise.all(together.map(path => ask(served, path)));
+}
+
+/** From the start of the program on, with nothing known. */
+async function firstViewMs(journal: string): Promise<number> {
+  const start = performance.now();
+  const served = await ServedExplorer.open(journal);
+  try {
+    await firstView(served);
+    return performance.now() - start;
+  } finally {
+    await served.close();
+  }
+}
+
+/** A server in this process, whose loop is looked at. */
+async function longestTurnOf(journal: string): Promise<number> {
   const onError = (message: string): void => void process.stderr.write(`${message}\n`);
   const mount = explorer({ mode: 'file', journal, onError });
   const server = await serveHttp({ host: '127.0.0.1', port: 0 }, new Map(), onError, { mount });
-  return {
-    port: server.port,
-    ask: async path => {
-      const response = await fetch(`http://127.0.0.1:${server.port}/api/v1/${path}`);
-      const text = await response.text();
-      if (response.status !== 200) throw new Error(`${path}: ${text}`);
-    },
-    close: async () => {
-      await server.close();
-      await mount.close();
-    },
-  };
-}
-
-/** From the start of a server on, with nothing known. */
-async function firstViewMs(journal: string): Promise<number> {
-  const served = await serve(journal);
   try {
-    return await clockMs(() => Promise.all(FIRST_VIEW.map(path => served.ask(path))));
+    return await longestTurnMs(() => askedAtOnce(server.port, VIEWS));
   } finally {
-    await served.close();
+    await server.close();
+    await mount.close();
   }
 }
 
@@ -149,12 +160,6 @@ async function askedAtOnce(port: number, questions: readonly string[]): Promise<
   const asker = new Worker(ASKER, { eval: true, workerData: { port, questions } });
   await once(asker, 'message');
   await asker.terminate();
-}
-
-async function clockMs(run: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
 }
 
 /** CPU time of this thread between two looks at the loop: the longest turn, and what else ran until the next look. */
@@ -174,8 +179,4 @@ async function longestTurnMs(work: () => Promise<void>): Promise<number> {
 /** Of this thread, as Linux counts it. */
 function threadCpuMs(): number {
   return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms));
 }

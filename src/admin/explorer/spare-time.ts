@@ -7,6 +7,8 @@ const QUIET_MS = 100;
 export const UNQUIET_MS_MAX = 1_000;
 /** … and the next ones: this many times as long as the one before took. */
 export const UNQUIET_SLICES_MAX = 4;
+/** What only makes later answers quicker waits this long before each slice. */
+export const PATIENT_MS_MAX = 10_000;
 /** How often what waits looks again. */
 const LOOK_MS = 10;
 
@@ -55,16 +57,16 @@ export class SpareTime {
 
   /**
    * Work for later, slice by slice, until `slice` says that there is no more. A journal that cannot be read ends it: a
-   * question about what is missing names the fault.
+   * question about what is missing names the fault. `msMax`: what each slice waits at most; default: see above.
    */
-  async work(slice: () => Promise<boolean>): Promise<void> {
-    let [isMore, waitMs] = [true, UNQUIET_MS_MAX];
+  async work(slice: () => Promise<boolean>, msMax?: number): Promise<void> {
+    let [isMore, waitMs] = [true, msMax ?? UNQUIET_MS_MAX];
     try {
       while (isMore) {
         await this.#quiet(waitMs);
         const started = this.#timers.now();
         isMore = await slice();
-        waitMs = (this.#timers.now() - started) * UNQUIET_SLICES_MAX;
+        waitMs = msMax ?? (this.#timers.now() - started) * UNQUIET_SLICES_MAX;
       }
     } catch {
       // See above.

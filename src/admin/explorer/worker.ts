@@ -6,7 +6,7 @@ import { openJournal } from '../../journal/open.ts';
 import type { EventIndex } from './event-index.ts';
 import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './question.ts';
 import type { Reader } from './reader.ts';
-import { SpareTime } from './spare-time.ts';
+import { PATIENT_MS_MAX, SpareTime } from './spare-time.ts';
 import type { ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
 import type { Timeline } from './timeline.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -54,7 +54,7 @@ async function open(): Promise<Ask> {
   let isPrepared = !prepares;
   return async question => {
     const answer = await run<Reader>(reader, stateQuestions, question, reader.during);
-    if (!isPrepared) void spareTime.work(() => reader.history.prepare(spareTime.answered));
+    if (!isPrepared) void spareTime.work(() => reader.history.prepare(spareTime.answered), PATIENT_MS_MAX);
     isPrepared = true;
     return answer;
   };
@@ -67,7 +67,7 @@ function warmUp({ history }: Reader): Promise<void> {
   return spareTime.work(async () => {
     await history.at(last - Math.floor(((last - first) * visits) / WARMING_MOMENTS), spareTime.answered);
     return ++visits < WARMING_MOMENTS;
-  });
+  }, PATIENT_MS_MAX);
 }
 
 /** Between slices questions are answered. */

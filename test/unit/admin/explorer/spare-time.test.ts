@@ -1,7 +1,12 @@
 // What a thread of the explorer does for later waits for questions, and is done in the end whatever is asked.
 
 import { describe, expect, it } from 'vitest';
-import { SpareTime, UNQUIET_MS_MAX, UNQUIET_SLICES_MAX } from '../../../../src/admin/explorer/spare-time.ts';
+import {
+  PATIENT_MS_MAX,
+  SpareTime,
+  UNQUIET_MS_MAX,
+  UNQUIET_SLICES_MAX,
+} from '../../../../src/admin/explorer/spare-time.ts';
 
 const SLICE_MS = 30;
 const SLICES = 100;
@@ -65,6 +70,19 @@ describe('spare time', () => {
     await worked(clock, spareTime);
     expect(clock.ms).toBeLessThan(UNQUIET_MS_MAX + SLICES * (SLICE_MS * (1 + UNQUIET_SLICES_MAX) + 20));
     expect(clock.ms).toBeGreaterThan(SLICES * SLICE_MS * UNQUIET_SLICES_MAX);
+  });
+
+  it('is waited for longer by what only makes later answers quicker', async () => {
+    const clock = new Clock();
+    const spareTime = new SpareTime(clock);
+    clock.onTick = () => {
+      if (clock.ms % 20 !== 0) return;
+      spareTime.begun();
+      spareTime.ended();
+    };
+    let slices = 0;
+    await spareTime.work(async () => ++slices < 3, PATIENT_MS_MAX);
+    expect(clock.ms).toBeGreaterThanOrEqual(3 * PATIENT_MS_MAX);
   });
 
   it('lets a question that is being answered end first', async () => {
