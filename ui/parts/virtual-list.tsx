@@ -53,6 +53,16 @@ export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose
   useLayoutEffect(() => {
     if (sticky === true) scrollTo(rows - 1);
   }, [rows, sticky]);
+  // What was in sight stays there when the list becomes lower.
+  const before = useRef([first, end] as const);
+  useLayoutEffect(() => {
+    const [start, stop] = before.current;
+    const row = sticky === true ? rows - 1 : chosen;
+    if (row >= start && row < stop) scrollTo(row);
+  }, [view.px]);
+  useLayoutEffect(() => {
+    before.current = [first, end];
+  });
   const moves: Readonly<Record<string, number>> = {
     ArrowDown: Math.min(rows - 1, chosen + 1),
     ArrowUp: chosen < 0 ? rows - 1 : Math.max(0, chosen - 1),
