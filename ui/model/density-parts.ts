@@ -43,6 +43,11 @@ export function partsOf({ parts, buckets }: Density): Parts {
   return { names: [...listed, OTHERS], counts };
 }
 
+/** The number of a part's colour. The rest has its own, whatever stands before it: it is no kind of events. */
+export function colourOf(names: readonly string[], place: number): number {
+  return names[place] === OTHERS ? PARTS_SHOWN : place + 1;
+}
+
 /** Whether events can be filtered by the name. */
 export function isFilter(name: string): boolean {
   return name !== OTHERS && name !== NONE;

@@ -5,7 +5,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Density } from '../../src/admin/explorer/api.ts';
-import { type Parts, partsOf } from '../model/density-parts.ts';
+import { colourOf, type Parts, partsOf } from '../model/density-parts.ts';
 import { ticksOf } from '../model/strip.ts';
 
 const TICK_PX = 90;
@@ -25,7 +25,7 @@ export function DensityChart({ density, width, left, height }: DensityChartProps
   useEffect(() => {
     if (place.current === null || width === 0) return undefined;
     const parts = partsOf(density);
-    const options = optionsOf(density, parts.names.length, width, left, height);
+    const options = optionsOf(density, parts.names, width, left, height);
     const chart = new uPlot(options, dataOf(density, parts), place.current);
     return () => chart.destroy();
   }, [density, width, left, height]);
@@ -43,7 +43,13 @@ function dataOf({ buckets }: Density, { names, counts }: Parts): uPlot.AlignedDa
   return [buckets.map((_, i) => i), ...tops.reverse()];
 }
 
-function optionsOf(density: Density, parts: number, width: number, left: number, height: number): uPlot.Options {
+function optionsOf(
+  density: Density,
+  names: readonly string[],
+  width: number,
+  left: number,
+  height: number,
+): uPlot.Options {
   const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const count = density.buckets.length;
   const edge = EDGE_PX / Math.max(1, width);
@@ -76,8 +82,8 @@ function optionsOf(density: Density, parts: number, width: number, left: number,
     ],
     series: [
       {},
-      ...Array.from({ length: parts }, (_, i) => ({
-        fill: colour(`--part-${parts - i}`),
+      ...names.map((_, i) => ({
+        fill: colour(`--part-${colourOf(names, names.length - 1 - i)}`),
         width: 0,
         points: { show: false },
         paths: uPlot.paths.bars?.({ size: [0.82], align: 1 }) ?? (() => null),

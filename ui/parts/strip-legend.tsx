@@ -2,13 +2,14 @@
 
 import type { Density } from '../../src/admin/explorer/api.ts';
 import { useGoing } from '../app-state.ts';
-import { isFilter, partsOf, SPLITS, splitNamed } from '../model/density-parts.ts';
+import { colourOf, isFilter, partsOf, SPLITS, splitNamed } from '../model/density-parts.ts';
 import { namesIn, toggled } from '../model/filters.ts';
 
 export function StripLegend({ density }: { readonly density: Density }) {
   const { param, set } = useGoing();
   const { split, filter } = splitNamed(param('bars'));
   const chosen = namesIn(param(filter));
+  const { names } = partsOf(density);
   return (
     <div class="strip-legend">
       <label>
@@ -26,7 +27,7 @@ export function StripLegend({ density }: { readonly density: Density }) {
           ))}
         </select>
       </label>
-      {partsOf(density).names.map((name, i) => (
+      {names.map((name, i) => (
         <button
           key={name}
           type="button"
@@ -36,7 +37,7 @@ export function StripLegend({ density }: { readonly density: Density }) {
           title={isFilter(name) ? `Only events of ${name}` : name}
           onClick={() => set({ [filter]: toggled(param(filter), name) })}
         >
-          <span class={`swatch part-${i + 1}`} />
+          <span class={`swatch part-${colourOf(names, i)}`} />
           <span class="clip">{name}</span>
         </button>
       ))}

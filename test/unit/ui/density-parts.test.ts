@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Bucket, Density } from '../../../src/admin/explorer/api.ts';
-import { PARTS_SHOWN, partsOf } from '../../../ui/model/density-parts.ts';
+import { colourOf, PARTS_SHOWN, partsOf } from '../../../ui/model/density-parts.ts';
 
 const MARKS = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, refusedObjects: 0, troubles: 0 };
 const bucket = (parts: readonly number[], more: number): Bucket => ({
@@ -52,5 +52,12 @@ describe('the parts of the bars', () => {
 
   it('show what is not indexed yet as others', () => {
     expect(partsOf(density(['Add'], [bucket([0], 7)]))).toEqual({ names: ['Add', 'other'], counts: [[0, 7]] });
+  });
+
+  it('have a colour each, and the rest always the last one', () => {
+    const few = partsOf(density(['Update', 'Receipt'], [bucket([3, 1], 5)])).names;
+    expect(few.map((_, i) => colourOf(few, i))).toEqual([1, 2, PARTS_SHOWN]);
+    const many = partsOf(density(['a', 'b', 'c', 'd', 'e', 'f', 'g'], [bucket([1, 1, 1, 1, 1, 1, 1], 0)])).names;
+    expect(many.map((_, i) => colourOf(many, i))).toEqual([1, 2, 3, 4, 5, 6]);
   });
 });
