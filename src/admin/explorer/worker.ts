@@ -13,8 +13,11 @@ import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
-/** After this many moments the code that folds is compiled: the first cost three times as much. */
-const WARMING_MOMENTS = 6;
+/**
+ * After this many moments the code that folds is compiled: the first cost three times as much. A prime number, so that
+ * they lie between evenly spaced snapshots.
+ */
+const WARMING_MOMENTS = 7;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
