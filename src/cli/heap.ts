@@ -17,6 +17,8 @@ const SIZES = ['semi-space', 'lite-mode'];
 /** V8 doubles a half at the collection after those that as many bytes survived. */
 const COLLECTIONS_MAX = 16;
 const KEPT_OBJECTS = 20_000;
+/** While a thread starts, which takes some 30 ms. */
+const AGAIN_MS = 1;
 
 /** To be called first in a process; takes 8 ms. */
 export function boundYoungGeneration(
@@ -26,8 +28,16 @@ export function boundYoungGeneration(
   setFlagsFromString('--no-parallel-scavenge');
   grow();
   hold();
-  // With each new thread V8 puts the factor back to its default.
-  process.on('worker', worker => worker.once('online', hold));
+  // With each new thread V8 puts the factor back to its default, some time before it is online.
+  process.on('worker', worker => {
+    const again = setInterval(hold, AGAIN_MS).unref();
+    const started = (): void => {
+      clearInterval(again);
+      hold();
+    };
+    worker.once('online', started);
+    worker.once('exit', started);
+  });
 }
 
 /** Bytes of the young generation of this thread, both halves. */

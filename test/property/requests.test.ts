@@ -72,5 +72,6 @@ test('the fast decoder of requests agrees with the general one on valid and corr
     }),
     parameters(300),
   );
-  expect(quick).toBeGreaterThan(50);
+  // Fresh seeds gave as few as 48; none would mean that the fast decoder is never used.
+  expect(quick).toBeGreaterThan(15);
 });

@@ -139,9 +139,9 @@ describe('an EndpointSlice of a service with others pushes:', () => {
       }
       return process.cpuUsage().user - began;
     };
-    grown(50);
+    const least = (count: number): number => Math.min(...Array.from({ length: 4 }, () => grown(count)));
     // Ten times the slices: a hundred times the work if each were compared with all.
-    expect(grown(500) / grown(50)).toBeLessThan(40);
+    expect(least(500) / least(50)).toBeLessThan(40);
   });
 });
 
