@@ -48,12 +48,26 @@ function topRowAt({ rows, rowPx, viewportPx }: ListGeometry, scrollTop: number):
 
 /** The scroll position that shows a row, or the present one if it is visible. */
 export function scrollTopFor(geometry: ListGeometry, row: number, scrollTop: number): number {
-  const { rows, rowPx, viewportPx } = geometry;
-  const full = rows * rowPx;
-  const range = heightOf(geometry) - viewportPx;
-  if (range <= 0) return 0;
+  const { rowPx, viewportPx } = geometry;
   const top = topRowAt(geometry, scrollTop) * rowPx;
   const begins = row * rowPx;
   const wanted = begins < top ? begins : begins + rowPx > top + viewportPx ? begins + rowPx - viewportPx : top;
-  return wanted === top ? scrollTop : Math.min(range, Math.max(0, (wanted / (full - viewportPx)) * range));
+  return wanted === top ? Math.min(scrollTop, rangeOf(geometry)) : scrollTopAt(geometry, wanted);
+}
+
+/** The scroll position that shows a row in the middle, as far as the list's ends allow it. */
+export function centredTopFor(geometry: ListGeometry, row: number): number {
+  const { rowPx, viewportPx } = geometry;
+  return scrollTopAt(geometry, (row + 0.5) * rowPx - viewportPx / 2);
+}
+
+/** `px`: of the rows at their full height, at the upper edge. */
+function scrollTopAt(geometry: ListGeometry, px: number): number {
+  const { rows, rowPx, viewportPx } = geometry;
+  const range = rangeOf(geometry);
+  return range === 0 ? 0 : Math.min(range, Math.max(0, (px / (rows * rowPx - viewportPx)) * range));
+}
+
+function rangeOf(geometry: ListGeometry): number {
+  return Math.max(0, heightOf(geometry) - geometry.viewportPx);
 }

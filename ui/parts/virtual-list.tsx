@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type ListGeometry, rowWindow, scrollTopFor } from '../model/row-window.ts';
+import { centredTopFor, type ListGeometry, rowWindow, scrollTopFor } from '../model/row-window.ts';
 
 interface VirtualListProps {
   readonly label: string;
@@ -29,7 +29,8 @@ export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose
   // Where it will be scrolled to at once: the rows at its top are not asked for.
   const [view, setView] = useState(() => {
     const row = sticky === true ? rows - 1 : chosen;
-    return { top: scrollTopFor({ rows, rowPx, viewportPx: VIEWPORT_PX }, Math.max(0, row), 0), px: VIEWPORT_PX };
+    const top = row < 0 ? 0 : centredTopFor({ rows, rowPx, viewportPx: VIEWPORT_PX }, row);
+    return { top, px: VIEWPORT_PX };
   });
   const geometry: ListGeometry = { rows, rowPx, viewportPx: view.px };
   const { heightPx, first, end, offsetPx } = rowWindow(geometry, view.top);
@@ -43,22 +44,33 @@ export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose
     return () => observer.disconnect();
   }, []);
   useEffect(() => onWindow?.(first, end), [first, end, rows, onWindow]);
-  const scrollTo = (row: number): void => {
+  /** The scroll position that put the chosen row in the middle: it stays there until the list is scrolled. */
+  const centredAt = useRef<number | undefined>(undefined);
+  const isFirst = useRef(true);
+  const byKey = useRef(false);
+  const scrollTo = (row: number, where: 'nearest' | 'middle'): void => {
     const element = box.current;
     if (element === null || row < 0) return;
     const seen = { ...geometry, viewportPx: element.clientHeight };
-    element.scrollTop = scrollTopFor(seen, row, element.scrollTop);
+    element.scrollTop = where === 'middle' ? centredTopFor(seen, row) : scrollTopFor(seen, row, element.scrollTop);
+    centredAt.current = where === 'middle' ? element.scrollTop : undefined;
   };
-  useLayoutEffect(() => scrollTo(chosen), [chosen]);
   useLayoutEffect(() => {
-    if (sticky === true) scrollTo(rows - 1);
+    const isSeen = chosen >= first && chosen < end && !isFirst.current;
+    scrollTo(chosen, byKey.current || isSeen ? 'nearest' : 'middle');
+    if (chosen >= 0) isFirst.current = false;
+    byKey.current = false;
+  }, [chosen]);
+  useLayoutEffect(() => {
+    if (sticky === true) scrollTo(rows - 1, 'nearest');
   }, [rows, sticky]);
   // What was in sight stays there when the list becomes lower.
   const before = useRef([first, end] as const);
   useLayoutEffect(() => {
     const [start, stop] = before.current;
     const row = sticky === true ? rows - 1 : chosen;
-    if (row >= start && row < stop) scrollTo(row);
+    const isCentred = sticky !== true && centredAt.current === box.current?.scrollTop;
+    if (isCentred || (row >= start && row < stop)) scrollTo(row, isCentred ? 'middle' : 'nearest');
   }, [view.px]);
   useLayoutEffect(() => {
     before.current = [first, end];
@@ -88,6 +100,7 @@ export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose
         if (row === undefined || rows === 0) return;
         event.preventDefault();
         event.stopPropagation();
+        byKey.current = true;
         onChoose(row);
       }}
     >

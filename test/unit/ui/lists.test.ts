@@ -15,7 +15,7 @@ import {
   wholeOf,
 } from '../../../ui/model/event-index.ts';
 import { passesAll } from '../../../ui/model/filters.ts';
-import { heightOf, rowWindow, SCROLL_PX_MAX, scrollTopFor } from '../../../ui/model/row-window.ts';
+import { centredTopFor, heightOf, rowWindow, SCROLL_PX_MAX, scrollTopFor } from '../../../ui/model/row-window.ts';
 
 const geometry = fc.record({
   rows: fc.integer({ min: 0, max: 3_000_000 }),
@@ -43,12 +43,13 @@ describe('the window of a long list', () => {
         fc.pre(one.rows > 0);
         const row = any % one.rows;
         const range = Math.max(0, heightOf(one) - one.viewportPx);
-        const top = scrollTopFor(one, row, range * share);
-        const { first, end, offsetPx } = rowWindow(one, top);
-        expect(row >= first && row < end).toBe(true);
-        const y = offsetPx + (row - first) * one.rowPx - top;
-        expect(y).toBeGreaterThan(-1);
-        expect(y + one.rowPx).toBeLessThan(Math.max(one.viewportPx, one.rowPx) + 1);
+        for (const top of [scrollTopFor(one, row, range * share), centredTopFor(one, row)]) {
+          const { first, end, offsetPx } = rowWindow(one, top);
+          expect(row >= first && row < end).toBe(true);
+          const y = offsetPx + (row - first) * one.rowPx - top;
+          expect(y).toBeGreaterThan(-1);
+          expect(y + one.rowPx).toBeLessThan(Math.max(one.viewportPx, one.rowPx) + 1);
+        }
       }),
     );
   });
