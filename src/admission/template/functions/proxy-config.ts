@@ -65,7 +65,14 @@ const ORDER: readonly string[] = [
 /** Not what it is in Istio's message if it equals one of these: they print as nothing. */
 const ZERO: readonly Json[] = ['', 0, false];
 /** Wrappers and messages keep a value that is zero. */
-const KEEP_ZERO: readonly string[] = ['concurrency', 'holdApplicationUntilProxyStarts', 'statsCompression'];
+const KEEP_ZERO: readonly string[] = [
+  'concurrency',
+  'fileFlushMinSizeKb',
+  'holdApplicationUntilProxyStarts',
+  'statsCompression',
+];
+/** The first value of an enum prints as nothing. */
+const ZERO_ENUMS: JsonObject = { controlPlaneAuthPolicy: 'NONE', interceptionMode: 'REDIRECT' };
 
 export function withoutDefaults(config: JsonObject): JsonObject {
   const kept = Object.entries(config).filter(([name, value]) => value !== undefined && isKept(name, value));
@@ -76,7 +83,7 @@ export function withoutDefaults(config: JsonObject): JsonObject {
 
 function isKept(name: string, value: Json): boolean {
   if (value === null || (ZERO.includes(value) && !KEEP_ZERO.includes(name))) return false;
-  if (name === 'interceptionMode') return value !== 'REDIRECT';
+  if (Object.hasOwn(ZERO_ENUMS, name) && value === ZERO_ENUMS[name]) return false;
   if ((name === 'proxyMetadata' || name === 'runtimeValues') && isObject(value) && Object.keys(value).length === 0)
     return false;
   if (Array.isArray(value) && value.length === 0) return false;

@@ -1,16 +1,18 @@
 // The ProxyConfig of a workload over all levels, as injection and managed gateways use it: mesh defaults < ProxyConfig
 // of the root namespace < of the workload's namespace < the annotation proxy.istio.io/config < ProxyConfig that selects
-// the workload. Of several objects at one level only the oldest counts.
+// the workload. Of several objects at one level only the oldest counts. A zero value of a level is no value: the level
+// below stays.
 //
 // `effectiveProxyConfig` is the one rule, a pure function of what `proxyConfigLevels` reads. Generation does not use
 // it: an injected proxy sends what it has as metadata PROXY_CONFIG (proxy-config.ts).
 // Source: Istio pilot/pkg/model/proxy_config.go (EffectiveProxyConfig), pkg/config/mesh/mesh.go (MergeProxyConfig).
 
 import { isLeft } from 'fp-ts/lib/Either.js';
-import { isObject } from '../../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { type Labels, selects } from '../../base/labels.ts';
 import { readYaml } from '../../base/yaml.ts';
 import { mergeProxyConfig } from '../../mesh/mesh-config.ts';
+import { defaultMeshConfig } from '../../mesh/mesh-defaults.ts';
 import { byAge, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { podOfProxy } from '../../registry/proxy-workload.ts';
@@ -44,11 +46,42 @@ export function effectiveProxyConfig(levels: ProxyConfigLevels, target: ProxyCon
   const oldest = (namespace: string, fits: (obj: Obj<'ProxyConfig'>) => boolean): ProxyConfig =>
     ofObject(oldestFirst.find(obj => obj.namespace === namespace && fits(obj)));
   return [
+    mesh,
     oldest(rootNamespace, isGeneral),
     target.namespace === rootNamespace ? {} : oldest(target.namespace, isGeneral),
     ofAnnotation(target.annotation),
     oldest(target.namespace, obj => isFor(obj, target.labels)),
-  ].reduce(mergeProxyConfig, mesh);
+  ].reduce((base, over) => mergeProxyConfig(base, withoutZeros(over)), defaultMeshConfig.defaultConfig);
+}
+
+/**
+ * Zero values of the fields without presence: Istio writes each level as YAML to merge it, which leaves them out.
+ * Messages, wrappers and members of a oneof are kept.
+ */
+const ZEROS: ProxyConfig = {
+  controlPlaneAuthPolicy: 'NONE',
+  interceptionMode: 'REDIRECT',
+  configPath: '',
+  binaryPath: '',
+  discoveryAddress: '',
+  zipkinAddress: '',
+  statsdUdpAddress: '',
+  proxyAdminPort: 0,
+  availabilityZone: '',
+  customConfigFile: '',
+  statNameLength: 0,
+  proxyBootstrapTemplatePath: '',
+  envoyMetricsServiceAddress: '',
+  statusPort: 0,
+  meshId: '',
+};
+
+function withoutZeros(config: ProxyConfig): ProxyConfig {
+  const isZero = (name: string, value: unknown): boolean =>
+    (Object.hasOwn(ZEROS, name) && value === ZEROS[name as keyof ProxyConfig]) ||
+    (Array.isArray(value) && value.length === 0) ||
+    (name === 'runtimeValues' && isObject(value as Json) && Object.keys(value as JsonObject).length === 0);
+  return Object.fromEntries(Object.entries(config).filter(([name, value]) => !isZero(name, value)));
 }
 
 /** What of the state the ProxyConfig of a workload of `namespace` depends on. */
