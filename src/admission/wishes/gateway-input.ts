@@ -10,6 +10,7 @@ import type { ClassInfo } from '../../core/translate/gateway-api/classes.ts';
 import { listenerSetsOf, translatedListenerSet } from '../../core/translate/gateway-api/gateways.ts';
 import { defaultName, NAME_OVERRIDE, SERVICE_ACCOUNT_OVERRIDE } from '../../core/translate/gateway-api/services.ts';
 import { proxyImage } from '../inject/images.ts';
+import { nativeSidecarMode } from '../inject/native.ts';
 import { proxyIdsOf } from '../inject/openshift.ts';
 import { textAt } from '../inject/pod.ts';
 import { meshJson, proxyConfigJson } from '../inject/template-data.ts';
@@ -60,7 +61,7 @@ export function gatewayInput(reader: Reader, gateway: Gateway, info: ClassInfo, 
       ClusterID: reader.setting('clusterId'),
       KubeVersion: KUBE_VERSION,
       Revision: reader.setting('revision'),
-      NativeSidecars: reader.feature('ENABLE_NATIVE_SIDECARS') !== 'false',
+      NativeSidecars: nativeSidecarMode(reader) !== 'disabled',
       ServiceType: annotations[SERVICE_TYPE] ?? info.serviceType,
       ProxyUID: ids.uid,
       ProxyGID: ids.gid,

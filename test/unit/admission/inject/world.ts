@@ -11,16 +11,19 @@ import { foldFacts } from '../../../../src/offline/generate.ts';
 
 export interface Installed {
   readonly objects?: readonly RawObject[];
+  /** Objects of the cluster c2. */
+  readonly remote?: readonly RawObject[];
   readonly env?: Texts;
   readonly mesh?: RawObject;
   readonly revision?: string;
 }
 
-export function stateWith({ objects = [], env = {}, mesh, revision = '' }: Installed = {}): State {
+export function stateWith({ objects = [], remote = [], env = {}, mesh, revision = '' }: Installed = {}): State {
   const settings = settingsToJson({ ...defaultSettings, env, revision });
   const facts: Unrecorded[] = [{ source: 'runtime', kind: 'Engine', settings }];
   if (mesh !== undefined) facts.push({ source: 'kube/Kubernetes', kind: 'MeshConfig', value: mesh });
   for (const object of objects) facts.push({ source: 'kube/Kubernetes', kind: 'Add', object });
+  for (const object of remote) facts.push({ source: 'kube/c2', kind: 'Add', object });
   return foldFacts(facts).state;
 }
 

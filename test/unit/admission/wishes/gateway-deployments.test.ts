@@ -108,6 +108,19 @@ describe('A managed Gateway', () => {
     expect(wishes([gateway()], { env: { PILOT_ENABLE_GATEWAY_API_DEPLOYMENT_CONTROLLER: 'false' } })).toEqual([]);
   });
 
+  it.each([
+    ['auto', 'true'],
+    ['true', 'true'],
+    ['1', 'false'],
+  ])('tells its template with the flag %s whether native sidecars are used: %s', (flag, expected) => {
+    const lines = ['apiVersion: apps/v1', 'kind: Deployment', 'metadata:', '  name: edge-istio', '  namespace: shop'];
+    const template = [...lines, 'spec: {paused: {{ .NativeSidecars }}}'].map(line => `    ${line}`).join('\n');
+    const config = `policy: enabled\ntemplates:\n  kube-gateway: |\n${template}`;
+    const injector = configMap('istio-sidecar-injector', { config, values: '{}' }, 'istio-system');
+    const found = wishes([gateway(), injector], { env: { ENABLE_NATIVE_SIDECARS: flag } });
+    expect(fieldsOf(found, 'Deployment')).toMatchObject({ spec: { paused: expected === 'true' } });
+  });
+
   it('leaves an object alone that is not labelled as managed', () => {
     const service = (labels: JsonObject): RawObject => ({
       apiVersion: 'v1',
