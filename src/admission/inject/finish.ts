@@ -60,8 +60,7 @@ function withVariables(proxy: Container, env: Texts): Container {
 
 function withProbes(pod: Pod, { meshStatusPort, rewritesProbes }: FinishInputs): Pod {
   const annotations = annotationsOf(pod);
-  const asked = annotations[REWRITE];
-  const rewrites = asked === undefined ? rewritesProbes : goBoolean(asked) === true;
+  const rewrites = goBoolean(annotations[REWRITE]) ?? rewritesProbes;
   if (!rewrites || findContainer(pod, PROXY) === undefined) return pod;
   const probers = appProbers(pod, meshStatusPort);
   const isAgain = annotations[STATUS] !== undefined;
