@@ -24,14 +24,15 @@ function isOpenShift(reader: Reader): boolean {
   return reader.feature('PLATFORM') === 'openshift';
 }
 
-/** The last of each range of the namespace. */
+/** The last of each range of the namespace; without one for groups, that for users counts for both. */
 export function proxyIdsOf(reader: Reader, pod: Pod): ProxyIds {
   if (!isOpenShift(reader)) return DEFAULT_IDS;
   const namespace = reader.object(
     'Namespace',
     `${reader.setting('clusterId')}/${textAt(pod, 'metadata', 'namespace')}`,
   );
-  const [uids = '', groups = ''] = [namespace?.annotations[UID_RANGE], namespace?.annotations[GROUPS]];
+  const uids = namespace?.annotations[UID_RANGE] ?? '';
+  const groups = namespace?.annotations[GROUPS] ?? uids;
   return { uid: lastOf(uids) ?? DEFAULT_IDS.uid, gid: lastOf(groups.split(',')[0] ?? '') ?? DEFAULT_IDS.gid };
 }
 
