@@ -75,7 +75,7 @@ export const sidecar = `${facts}
 ${metadataWith(sidecarLabels)}
 {{- $proxyImage := printf "%s" "" }}{{ $imageOf := annotation .ObjectMeta "sidecar.istio.io/proxyImage" .Values.global.proxy.image }}{{ if contains "/" $imageOf }}{{ $proxyImage = $imageOf }}{{ else }}{{ $proxyImage = .ProxyImage }}{{ end }}
 spec:
-  initContainers:
+  initContainers:{{ if and (eq $mode "NONE") (not $native) }} []{{ end }}
   {{- if ne $mode "NONE" }}
 ${indented(interception, 2)}
   {{- end }}

@@ -126,6 +126,28 @@ describe('Injection', () => {
     expect(findContainer(pod, 'app')?.livenessProbe).not.toHaveProperty('tcpSocket');
   });
 
+  it.each([
+    ['false', 8080],
+    ['true', 15020],
+    ['off', 15020],
+  ])('rewrites probes or not as an annotation says, else as the chart: %s', (value, port) => {
+    const containers = [{ name: 'app', readinessProbe: { httpGet: { port: 8080 } } }];
+    const annotations = { 'sidecar.istio.io/rewriteAppHTTPProbers': value };
+    const app = findContainer(injectedPod(podWith({ annotations }, { containers })), 'app');
+    expect(app).toMatchObject({ readinessProbe: { httpGet: { port } } });
+  });
+
+  it('keeps the init containers of an application whose traffic is not intercepted', () => {
+    const pod = podWith(
+      { annotations: { 'sidecar.istio.io/interceptionMode': 'NONE' } },
+      { initContainers: [{ name: 'prepare', image: 'prepare:1' }] },
+    );
+    for (const [native, names] of Object.entries({ true: ['istio-proxy', 'prepare'], false: ['prepare'] })) {
+      const injected = injectedPod(pod, { env: { ENABLE_NATIVE_SIDECARS: native } });
+      expect(namesOf(containersOf(injected, 'initContainers'))).toEqual(names);
+    }
+  });
+
   it('lays the fields of a user over the proxy, and keeps them for another time', () => {
     const own = { name: 'istio-proxy', image: 'auto', args: ['mine'], securityContext: { runAsUser: 2000 } };
     const pod = injectedPod(podWith({}, { containers: [own, { name: 'app' }] }));
@@ -203,20 +225,18 @@ describe('Injection', () => {
     expect(listAt(pod, 'spec', 'volumes').length).toBeGreaterThan(0);
   });
 
-  it('keeps the user of an OpenShift namespace away from the application', () => {
-    const namespace = {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: {
-        name: 'shop',
-        annotations: {
-          'openshift.io/sa.scc.uid-range': '1000620000/10000',
-          'openshift.io/sa.scc.supplemental-groups': '1000620000/10000',
-        },
-      },
+  it.each([
+    ['1000700000/10000', 1_000_709_999],
+    [undefined, 1_000_629_999],
+    ['', 1337],
+  ])('keeps the user of an OpenShift namespace with groups %s away from the application', (groups, runAsGroup) => {
+    const annotations = {
+      'openshift.io/sa.scc.uid-range': '1000620000/10000',
+      ...(groups === undefined ? {} : { 'openshift.io/sa.scc.supplemental-groups': groups }),
     };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', annotations } };
     const pod = injectedPod(podWith(), { objects: [namespace], env: { PLATFORM: 'openshift' } });
-    expect(proxyOf(pod).securityContext).toMatchObject({ runAsUser: 1_000_629_999, runAsGroup: 1_000_629_999 });
+    expect(proxyOf(pod).securityContext).toMatchObject({ runAsUser: 1_000_629_999, runAsGroup });
   });
 
   it('answers with a patch that turns the pod into the injected one', () => {
