@@ -5,6 +5,7 @@ import { isLeft } from 'fp-ts/lib/Either.js';
 import { isCidr } from '../core/base/ip.ts';
 import { showProblem } from '../core/base/problem.ts';
 import { readYaml } from '../core/base/yaml.ts';
+import { interfaceNamesProblem } from '../core/kinds/validate/interfaces.ts';
 import { decodeIstio } from '../core/schema/istio.ts';
 
 type Check = (value: string) => string | undefined;
@@ -13,8 +14,6 @@ const PORT_MAX = 65_535;
 const UINT32_MAX = 2 ** 32 - 1;
 /** A Kubernetes quantity: a number and a suffix or an exponent. */
 const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
-/** Linux allows 15 bytes without `/` and blanks. */
-const INTERFACE = /^[^\s/]{1,15}$/;
 const BOOLEANS: readonly string[] = ['1', 't', 'T', 'true', 'TRUE', 'True', '0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 const ports: Check = value => {
@@ -26,10 +25,6 @@ const cidrs: Check = value => {
   if (value === '') return undefined;
   const bad = value.split(',').find(part => !isCidr(part));
   return bad === undefined ? undefined : `found ${quote(bad)}; expected a comma-separated list of CIDR blocks`;
-};
-const interfaces: Check = value => {
-  const bad = value.split(',').find(part => part !== '' && !INTERFACE.test(part.trim()));
-  return bad === undefined ? undefined : `found ${quote(bad)}; expected names of network interfaces`;
 };
 const uint32: Check = value =>
   /^\d+$/.test(value) && Number(value) <= UINT32_MAX ? undefined : `found ${quote(value)}; expected a whole number`;
@@ -54,9 +49,9 @@ const checks: Readonly<Record<string, Check>> = {
   'traffic.sidecar.istio.io/includeInboundPorts': orAny(ports),
   'traffic.sidecar.istio.io/excludeInboundPorts': ports,
   'traffic.sidecar.istio.io/excludeOutboundPorts': ports,
-  'traffic.sidecar.istio.io/excludeInterfaces': interfaces,
-  'traffic.sidecar.istio.io/kubevirtInterfaces': interfaces,
-  'istio.io/reroute-virtual-interfaces': interfaces,
+  'traffic.sidecar.istio.io/excludeInterfaces': interfaceNamesProblem,
+  'traffic.sidecar.istio.io/kubevirtInterfaces': interfaceNamesProblem,
+  'istio.io/reroute-virtual-interfaces': interfaceNamesProblem,
   'prometheus.istio.io/merge-metrics': value =>
     BOOLEANS.includes(value) ? undefined : `found ${quote(value)}; expected true or false`,
   'proxy.istio.io/config': proxyConfig,

@@ -5,6 +5,7 @@ import { isLeft } from 'fp-ts/lib/Either.js';
 import { goBoolean } from '../../core/base/go-boolean.ts';
 import { isCidr } from '../../core/base/ip.ts';
 import { readYaml } from '../../core/base/yaml.ts';
+import { interfaceNamesProblem } from '../../core/kinds/validate/interfaces.ts';
 import { decodeIstio } from '../../core/schema/istio.ts';
 import type { Texts } from './pod.ts';
 
@@ -13,7 +14,6 @@ type Check = (value: string) => string | undefined;
 
 const UINT32_MAX = 0xffff_ffff;
 const QUANTITY = /^[+-]?(?:[0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$/;
-const INTERFACE_CHARS_MAX = 15;
 
 const uint32: Check = value => {
   const sound = /^[0-9]{1,10}$/.test(value) && Number(value) <= UINT32_MAX;
@@ -34,7 +34,6 @@ const orAll =
   value =>
     value === '*' ? undefined : check(value);
 const quantity: Check = value => (QUANTITY.test(value) ? undefined : 'expected a quantity');
-const always: Check = () => undefined;
 
 const CHECKS: ReadonlyMap<string, Check> = new Map([
   [
@@ -50,15 +49,9 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['traffic.sidecar.istio.io/includeInboundPorts', orAll(ports)],
   ['traffic.sidecar.istio.io/excludeInboundPorts', ports],
   ['traffic.sidecar.istio.io/excludeOutboundPorts', ports],
-  ['traffic.sidecar.istio.io/excludeInterfaces', always],
-  ['traffic.sidecar.istio.io/kubevirtInterfaces', always],
-  [
-    'istio.io/reroute-virtual-interfaces',
-    value => {
-      const bad = split(value).find(part => part.length > INTERFACE_CHARS_MAX);
-      return bad === undefined ? undefined : `interface ${bad} has more than ${INTERFACE_CHARS_MAX} characters`;
-    },
-  ],
+  ['traffic.sidecar.istio.io/excludeInterfaces', interfaceNamesProblem],
+  ['traffic.sidecar.istio.io/kubevirtInterfaces', interfaceNamesProblem],
+  ['istio.io/reroute-virtual-interfaces', interfaceNamesProblem],
   [
     'prometheus.istio.io/merge-metrics',
     value => (goBoolean(value) === undefined ? 'expected true or false' : undefined),
