@@ -40,7 +40,7 @@ const checks: Readonly<Record<string, Check>> = {
     ['REDIRECT', 'TPROXY', 'NONE'].includes(value)
       ? undefined
       : `interceptionMode invalid, use REDIRECT,TPROXY,NONE: ${value}`,
-  'status.sidecar.istio.io/port': value => (value.includes(',') || value === '' ? 'expected one port' : ports(value)),
+  'status.sidecar.istio.io/port': value => (value.includes(',') || value.trim() === '' ? 'expected one port' : ports(value)),
   'readiness.status.sidecar.istio.io/initialDelaySeconds': uint32,
   'readiness.status.sidecar.istio.io/periodSeconds': uint32,
   'readiness.status.sidecar.istio.io/failureThreshold': uint32,

@@ -19,14 +19,17 @@ const uint32: Check = value => {
   const sound = /^[0-9]{1,10}$/.test(value) && Number(value) <= UINT32_MAX;
   return sound ? undefined : 'expected a number from 0 to 4294967295';
 };
-const ports: Check = value => {
-  const bad = split(value).find(part => !/^[0-9]{1,5}$/.test(part) || Number(part) > 65_535);
-  return bad === undefined ? undefined : `port ${bad} is none`;
+const port: Check = value => {
+  const sound = /^[0-9]{1,5}$/.test(value.trim()) && Number(value) <= 65_535;
+  return sound ? undefined : `port ${value} is none`;
 };
+/** None at all, or ports between commas. */
+const ports: Check = value => (value.trim() === '' ? undefined : value.split(',').map(port).find(isFault));
 const ranges =
   (parameter: string): Check =>
   value => {
-    const bad = split(value).find(part => !isCidr(part));
+    // Without blanks: the value goes as it is into the arguments of a program.
+    const bad = value === '' ? undefined : value.split(',').find(part => !isCidr(part));
     return bad === undefined ? undefined : `${parameter} invalid: ${bad} is no CIDR range`;
   };
 const orAll =
@@ -40,7 +43,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
     'sidecar.istio.io/interceptionMode',
     value => (['REDIRECT', 'TPROXY', 'NONE'].includes(value) ? undefined : 'expected REDIRECT, TPROXY or NONE'),
   ],
-  ['status.sidecar.istio.io/port', ports],
+  ['status.sidecar.istio.io/port', port],
   ['readiness.status.sidecar.istio.io/initialDelaySeconds', uint32],
   ['readiness.status.sidecar.istio.io/periodSeconds', uint32],
   ['readiness.status.sidecar.istio.io/failureThreshold', uint32],
@@ -74,11 +77,8 @@ export function annotationFault(annotations: Texts): string | undefined {
   return undefined;
 }
 
-function split(value: string): readonly string[] {
-  return value
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '');
+function isFault(why: string | undefined): boolean {
+  return why !== undefined;
 }
 
 function proxyConfig(value: string): string | undefined {

@@ -30,4 +30,18 @@ describe('The annotation', () => {
     ])
       expect([value, ...refused(name, value)]).toEqual([value, true, true]);
   });
+
+  it.each([
+    ['traffic.sidecar.istio.io/excludeInboundPorts', ['', ' ', '80, 90'], ['8080,', ',', '80,,90', '65536', '-1']],
+    ['traffic.sidecar.istio.io/includeInboundPorts', ['*', '', '80'], ['*,80', '80,']],
+    ['status.sidecar.istio.io/port', ['15020', ' 15020'], ['', ' ', '1,2', '1,', 'x']],
+    [
+      'traffic.sidecar.istio.io/excludeOutboundIPRanges',
+      ['', '10.0.0.0/8,fd00::/8'],
+      ['10.0.0.0/8, 10.1.0.0/16', ' 10.0.0.0/8', '10.0.0.0/8,', ' '],
+    ],
+  ])('%s is a list as the rules say', (name, good, bad) => {
+    for (const value of good) expect([value, ...refused(name, value)]).toEqual([value, false, false]);
+    for (const value of bad) expect([value, ...refused(name, value)]).toEqual([value, true, true]);
+  });
 });
