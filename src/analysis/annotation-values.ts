@@ -6,6 +6,7 @@ import { isCidr } from '../core/base/ip.ts';
 import { showProblem } from '../core/base/problem.ts';
 import { readYaml } from '../core/base/yaml.ts';
 import { interfaceNamesProblem } from '../core/kinds/validate/interfaces.ts';
+import { proxyConfigProblems } from '../core/mesh/mesh-config.ts';
 import { decodeIstio } from '../core/schema/istio.ts';
 
 type Check = (value: string) => string | undefined;
@@ -40,7 +41,8 @@ const checks: Readonly<Record<string, Check>> = {
     ['REDIRECT', 'TPROXY', 'NONE'].includes(value)
       ? undefined
       : `interceptionMode invalid, use REDIRECT,TPROXY,NONE: ${value}`,
-  'status.sidecar.istio.io/port': value => (value.includes(',') || value.trim() === '' ? 'expected one port' : ports(value)),
+  'status.sidecar.istio.io/port': value =>
+    value.includes(',') || value.trim() === '' ? 'expected one port' : ports(value),
   'readiness.status.sidecar.istio.io/initialDelaySeconds': uint32,
   'readiness.status.sidecar.istio.io/periodSeconds': uint32,
   'readiness.status.sidecar.istio.io/failureThreshold': uint32,
@@ -69,8 +71,9 @@ export function annotationProblem(name: string, value: string): string | undefin
 function proxyConfig(text: string): string | undefined {
   const value = readYaml(text);
   if (isLeft(value)) return `expected a ProxyConfig: ${value.left}`;
-  const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right, '');
-  return isLeft(decoded) ? decoded.left.map(showProblem).join('; ') : undefined;
+  const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right ?? {}, '');
+  const problems = isLeft(decoded) ? decoded.left : proxyConfigProblems(decoded.right);
+  return problems.length === 0 ? undefined : problems.map(showProblem).join('; ');
 }
 
 function quote(text: string): string {

@@ -6,6 +6,7 @@ import { goBoolean } from '../../core/base/go-boolean.ts';
 import { isCidr } from '../../core/base/ip.ts';
 import { readYaml } from '../../core/base/yaml.ts';
 import { interfaceNamesProblem } from '../../core/kinds/validate/interfaces.ts';
+import { proxyConfigProblems } from '../../core/mesh/mesh-config.ts';
 import { decodeIstio } from '../../core/schema/istio.ts';
 import type { Texts } from './pod.ts';
 
@@ -85,5 +86,6 @@ function proxyConfig(value: string): string | undefined {
   const yaml = readYaml(value);
   if (isLeft(yaml)) return yaml.left;
   const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', yaml.right ?? {}, '', { ignoreUnknown: true });
-  return isLeft(decoded) ? decoded.left.map(({ path, message }) => `${path} ${message}`).join('; ') : undefined;
+  const problems = isLeft(decoded) ? decoded.left : proxyConfigProblems(decoded.right);
+  return problems.length === 0 ? undefined : problems.map(({ path, message }) => `${path} ${message}`).join('; ');
 }

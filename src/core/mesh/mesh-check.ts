@@ -53,7 +53,7 @@ export function checkMeshConfig(mesh: MeshConfig, report: Report): void {
     });
   });
   if ((mesh.meshMTLS?.ecdhCurves ?? []).length > 0) report('meshMTLS.ecdhCurves', 'is not supported');
-  checkProxyConfig(mesh.defaultConfig, report);
+  checkProxyConfig(mesh.defaultConfig, 'defaultConfig', report);
 }
 
 function checkConnectTimeout(timeout: Duration, report: Report): void {
@@ -103,8 +103,8 @@ function checkProviderService(
   checkPort(provider.port, `${path}.port`, report);
 }
 
-function checkProxyConfig(config: ProxyConfig, report: Report): void {
-  const path = 'defaultConfig';
+/** Of a ProxyConfig with the built-in defaults below it. Source: ValidateMeshConfigProxyConfig. */
+export function checkProxyConfig(config: ProxyConfig, path: string, report: Report): void {
   for (const field of ['configPath', 'binaryPath', 'discoveryAddress'] as const) {
     if (!config[field]) report(`${path}.${field}`, 'is empty');
   }

@@ -15,7 +15,7 @@ import { compareText } from '../model/object.ts';
 import { decodeIstio } from '../schema/istio.ts';
 import type { MeshConfig as DecodedMeshConfig, ProxyConfig } from '../schema/istio-types.gen.ts';
 import type { MeshConfig, MeshNetworks } from './effective.ts';
-import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check.ts';
+import { checkMeshConfig, checkMeshNetworks, checkProviders, checkProxyConfig } from './mesh-check.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
 
 /** The last accepted value of one source, and a newer one that was refused, if any. */
@@ -161,6 +161,16 @@ function mergedHeaders(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
     if ((given === undefined || given === 'UNDEFINED') && inherited !== undefined) headers[member] = inherited;
   }
   return { proxyHeaders: headers as Headers };
+}
+
+/**
+ * The problems of the ProxyConfig in an annotation, merged over the built-in defaults alone.
+ * Rule: Istio pkg/kube/inject/validate.go (validateProxyConfig).
+ */
+export function proxyConfigProblems(config: ProxyConfig): readonly Problem[] {
+  const merged = mergeProxyConfig(defaultMeshConfig.defaultConfig, config);
+  const result = checked(merged, (whole, report) => checkProxyConfig(whole, 'ProxyConfig', report));
+  return isLeft(result) ? result.left : [];
 }
 
 /** The same name replaces in place, a new name is appended. */

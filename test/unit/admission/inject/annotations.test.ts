@@ -44,4 +44,13 @@ describe('The annotation', () => {
     for (const value of good) expect([value, ...refused(name, value)]).toEqual([value, false, false]);
     for (const value of bad) expect([value, ...refused(name, value)]).toEqual([value, true, true]);
   });
+
+  it('proxy.istio.io/config is checked over the built-in defaults', () => {
+    const name = 'proxy.istio.io/config';
+    for (const value of ['', 'concurrency: 0', 'tracing: {zipkin: {address: "$(HOST_IP):9411"}}'])
+      expect([value, ...refused(name, value)]).toEqual([value, false, false]);
+    for (const value of ['statusPort: 70000', 'discoveryAddress: nowhere', 'drainDuration: 0.5s', 'configPath: ""'])
+      expect([value, ...refused(name, value)]).toEqual([value, true, true]);
+    expect(annotationFault({ [name]: 'statusPort: 70000' })).toContain('statusPort');
+  });
 });
