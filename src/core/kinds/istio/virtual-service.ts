@@ -14,7 +14,7 @@ import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';
 import { coverOf, earlierOverlaps } from './validate/host-sets.ts';
-import { checkGatewayNames, wildcardHostProblem } from './validate/hosts.ts';
+import { checkGatewayNames, sniHostProblem, wildcardHostProblem } from './validate/hosts.ts';
 import { checkHttpRoute } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
 
@@ -51,16 +51,16 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
   const delegate = hosts.length === 0;
   if (delegate) checkDelegate(spec, report);
   checkGatewayNames(gateways, 'spec.gateways', report);
-  checkHosts(hosts, gateways.length === 0 || gateways.includes('mesh'), report);
+  checkHosts(spec, report);
   if (http.length + tls.length + tcp.length === 0) report('spec', 'has no routes: expected http, tls or tcp');
-  const onGateway = gateways.length > 0 && !gateways.includes('mesh');
+  const onGateway = isOnGateways(spec);
   http.forEach((route, i) => {
     if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
     checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
   });
   const covered = coverOf(hosts);
   tls.forEach((route, i) => {
-    checkTlsRoute(route, { hosts, covered }, `spec.tls[${i}]`, report);
+    checkTlsRoute(route, { hosts, generated: !gateways.includes('mesh'), covered }, `spec.tls[${i}]`, report);
   });
   tcp.forEach((route, i) => {
     checkTcpRoute(route, `spec.tcp[${i}]`, report);
@@ -84,11 +84,20 @@ function checkDelegate({ gateways = [], tls = [], tcp = [] }: VirtualService, re
   if (tcp.length > 0) report('spec.tcp', why);
 }
 
-function checkHosts(hosts: readonly string[], appliesToMesh: boolean, report: Report): void {
+/** Whether it is for gateways only, not for the mesh. */
+function isOnGateways({ gateways = [] }: VirtualService): boolean {
+  return gateways.length > 0 && !gateways.includes('mesh');
+}
+
+function checkHosts(spec: VirtualService, report: Report): void {
+  const { hosts = [], tls = [] } = spec;
+  const onGateways = isOnGateways(spec);
+  const hasSni = tls.some(({ match = [] }) => match.some(({ sniHosts = [] }) => sniHosts.length > 0));
+  const problem = onGateways && hasSni ? sniHostProblem : wildcardHostProblem;
   let sound = true;
   hosts.forEach((host, i) => {
-    const found = isIp(host) ? undefined : wildcardHostProblem(host);
-    const everything = host === '*' && appliesToMesh;
+    const found = isIp(host) ? undefined : problem(host);
+    const everything = host === '*' && !onGateways;
     if (found !== undefined) report(`spec.hosts[${i}]`, found);
     if (everything) report(`spec.hosts[${i}]`, '"*" is possible on a gateway only, and this one applies to the mesh');
     sound &&= found === undefined && !everything;

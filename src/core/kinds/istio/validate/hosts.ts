@@ -9,6 +9,7 @@ const HOST_LENGTH_MAX = 255;
 const LABEL_LENGTH_MAX = 63;
 const LABEL = /^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
 const WILDCARD_LABEL = /^\*$|^(\*|\*-)?[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
+const GENERATED_SNI_PREFIX = 'outbound_';
 const INTEGER = /^[+-]?\d+$/;
 /**
  * What most hosts look like: short enough for any label, letters at the end. Nothing in it can be tried in two ways.
@@ -33,6 +34,18 @@ export function wildcardHostProblem(host: string): string | undefined {
   const first = dot < 0 ? host : host.slice(0, dot);
   if (first.length > LABEL_LENGTH_MAX || !WILDCARD_LABEL.test(first)) return badLabel(host, first);
   return dot < 0 ? undefined : labelsProblem(host.slice(dot + 1));
+}
+
+/**
+ * As wildcardHostProblem; a name that Istio makes for a gateway between networks is accepted too, such as
+ * `outbound_.80_._.name.namespace.svc.cluster.local`: a port with a digit, then a subset, then a host with a letter.
+ * Source: Istio pkg/config/validation/agent (ValidateWildcardDomainForVirtualServiceBoundToGateway).
+ */
+export function sniHostProblem(host: string): string | undefined {
+  if (host.length > HOST_LENGTH_MAX || !host.startsWith(GENERATED_SNI_PREFIX)) return wildcardHostProblem(host);
+  const [, port = '', , name = ''] = host.split('_');
+  if (/[0-9]/.test(port) && /[A-Za-z]/.test(name)) return undefined;
+  return `${quoted(host)} is not a generated SNI host: expected outbound_.PORT_.SUBSET_.HOST`;
 }
 
 export function checkFqdn(host: string | undefined, path: string, report: Report): void {
@@ -68,6 +81,10 @@ function checkHostPart(host: string, of: 'Gateway' | 'Sidecar', path: string, re
     report(path, `${quoted(host)} is a short name: expected a full one, such as name.namespace.svc.cluster.local`);
   }
   if (of === 'Sidecar' || !isIp(host)) checkWildcardHost(host, path, report);
+  // More than the check of a wildcard asks: ServiceEntries and VirtualServices may have `*name` and `*-name`.
+  if (host !== '*' && host.includes('*') && !host.startsWith('*.')) {
+    report(path, `${quoted(host)} has a wildcard within a label: expected "*" or "*." before a name`);
+  }
 }
 
 /** Names of Gateways, or the word `mesh`. Like Istio's, the check ends with the first that has no namespace. */
@@ -86,7 +103,7 @@ function checkGatewayName(gateway: string, path: string, report: Report): void {
     return;
   }
   const namespace = gateway.slice(0, slash);
-  if (namespace !== '.' && !isLabel(namespace)) report(path, `${quoted(namespace)} is not a namespace`);
+  if (!isLabel(namespace)) report(path, `${quoted(namespace)} is not a namespace`);
   const name = gateway.slice(slash + 1);
   if (!isLabel(name)) report(path, `${quoted(name)} is not the name of a Gateway: expected namespace/name`);
 }

@@ -13,7 +13,7 @@ import { checkIpOrCidr } from '../../validate/addresses.ts';
 import { checkWorkloadLabels } from '../../validate/labels.ts';
 import { checkPort } from '../../validate/ports.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
-import { checkGatewayNames, wildcardHostProblem } from './hosts.ts';
+import { checkGatewayNames, sniHostProblem, wildcardHostProblem } from './hosts.ts';
 
 /** Of a long list a message names the first. */
 const HOSTS_SHOWN_MAX = 10;
@@ -21,6 +21,8 @@ const HOSTS_SHOWN_MAX = 10;
 /** The hosts of a VirtualService, which every SNI host must be covered by. */
 interface Hosts {
   readonly hosts: readonly string[];
+  /** Whether SNI hosts may be generated ones: its gateways do not include `mesh`; it may have none. */
+  readonly generated: boolean;
   readonly covered: (host: string) => boolean;
 }
 
@@ -47,10 +49,10 @@ export function checkTcpRoute(route: TCPRoute, path: string, report: Report): vo
   checkRoute(route.route ?? [], path, report);
 }
 
-function checkSniHost(host: string, { hosts, covered }: Hosts, path: string, report: Report): void {
+function checkSniHost(host: string, { hosts, generated, covered }: Hosts, path: string, report: Report): void {
   // Against the specification of SNI, but taken.
   if (isIp(host)) return;
-  const found = wildcardHostProblem(host);
+  const found = generated ? sniHostProblem(host) : wildcardHostProblem(host);
   if (found !== undefined) report(path, found);
   else if (!covered(host)) {
     const shown = hosts.slice(0, HOSTS_SHOWN_MAX).map(quoted).join(', ');

@@ -13,7 +13,7 @@ const http = (...routes: JsonObject[]): readonly string[] => problems({ hosts: [
 test('a VirtualService with every field is accepted', () => {
   const spec = {
     hosts: ['a.com', '*.b.com', '10.0.0.1'],
-    gateways: ['mesh', 'prod/gw', './gw', 'gw'],
+    gateways: ['mesh', 'prod/gw', 'gw'],
     exportTo: ['.', 'other'],
     http: [
       {
@@ -59,6 +59,11 @@ describe('validation of a VirtualService as a whole', () => {
     [
       { hosts: ['a.com'], gateways: ['b@d'], http: [{ route }] },
       'spec.gateways[0]: "b@d" is not a host name: "b@d" is not one of letters, digits and "-" between dots',
+    ],
+    [{ hosts: ['a.com'], gateways: ['./gw'], http: [{ route }] }, 'spec.gateways[0]: "." is not a namespace'],
+    [
+      { hosts: ['a.com'], http: [{ match: [{ gateways: ['./gw'] }], route }] },
+      'spec.http[0].match[0].gateways[0]: "." is not a namespace',
     ],
     [
       { gateways: ['gw'], http: [{ route }] },
@@ -203,5 +208,31 @@ describe('validation of TLS and TCP routes', () => {
     [{ tcp: [{}] }, ['spec.tcp[0].route: is empty; expected at least one destination']],
   ])('refuses %j', (spec, expected) => {
     expect(problems({ hosts: ['a.com'], ...spec })).toEqual(expected);
+  });
+});
+
+describe('validation of the names that gateways between networks route by', () => {
+  const generated = 'outbound_.15010_._.istiod.istio-system.svc.cluster.local';
+  const tls = (...sniHosts: string[]): JsonObject => ({ tls: [{ match: [{ sniHosts }], route }] });
+  test.each<[JsonObject]>([
+    [{ hosts: [generated], gateways: ['gw'], ...tls(generated) }],
+    [{ hosts: ['*'], gateways: ['gw'], ...tls(generated, 'outbound_.80_.v1_.a.com') }],
+    [{ hosts: ['*.local'], ...tls(generated) }],
+  ])('accepts %j', spec => {
+    expect(problems(spec)).toEqual([]);
+  });
+  test.each<[JsonObject, readonly string[]]>([
+    // Not on a gateway, or no TLS route that asks for SNI hosts.
+    [{ hosts: [generated], gateways: ['mesh'], ...tls(generated) }, ['spec.hosts[0]', 'spec.tls[0]']],
+    [{ hosts: [generated], ...tls(generated) }, ['spec.hosts[0]']],
+    [{ hosts: [generated], gateways: ['gw'], http: [{ route }] }, ['spec.hosts[0]']],
+    [{ hosts: ['*'], gateways: ['gw'], ...tls('outbound_.80_.a.com') }, ['spec.tls[0]']],
+    [{ hosts: ['*'], gateways: ['gw'], ...tls('outbound_.http_._.a.com') }, ['spec.tls[0]']],
+    [{ hosts: ['*'], gateways: ['gw'], ...tls('outbound_.80_._.1.2') }, ['spec.tls[0]']],
+    [{ hosts: ['*'], gateways: ['gw'], ...tls(`outbound_.80_._.${'a'.repeat(250)}`) }, ['spec.tls[0]']],
+    [{ hosts: ['a.com'], gateways: ['gw'], ...tls(generated) }, ['spec.tls[0]']],
+  ])('refuses %j', (spec, places) => {
+    const found = problems(spec);
+    expect(found.map(problem => problem.replace(/(\.match.*)?: .*/, ''))).toEqual(places);
   });
 });
