@@ -42,6 +42,10 @@ function checkProbe(probe: ReadinessProbe | undefined, path: string, report: Rep
   if (httpGet === undefined && tcpSocket === undefined && exec === undefined) {
     report(path, 'has no check that is supported: expected httpGet, tcpSocket or exec');
   }
+  const scheme = httpGet?.scheme ?? '';
+  if (!['', 'HTTP', 'HTTPS'].includes(scheme)) {
+    report(`${path}.httpGet.scheme`, `${quoted(scheme)} is not a scheme of probes: expected HTTP or HTTPS`);
+  }
   httpGet?.httpHeaders?.forEach(({ name = '' }, i) => {
     if (!PROBE_HEADER.test(name)) {
       report(`${path}.httpGet.httpHeaders[${i}].name`, `${quoted(name)} is not the name of a header`);

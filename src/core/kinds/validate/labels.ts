@@ -21,19 +21,28 @@ export function checkLabels(labels: Readonly<Record<string, string>>, path: stri
   }
 }
 
-/** Labels that stand in the specification of an object of Istio: their values may be long. */
+/**
+ * Labels that stand in the specification of an object of Istio: their values may be long, and the prefix of a key may
+ * be in upper case.
+ */
 export function checkWorkloadLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
   for (const key of Object.keys(labels)) {
     const value = labels[key]!;
-    checkLabelKey(key, path, report);
+    checkLabelKey(withLowerPrefix(key), path, report, key);
     if (value !== '' && !NAME.test(value)) {
       report(`${path}[${key}]`, `${quoted(value)} is not a label value: expected letters, digits, "-", "_" and "."`);
     }
   }
 }
 
-function checkLabelKey(key: string, path: string, report: Report): void {
-  if (!isLabelKey(key)) report(path, `${quoted(key)} is not a label key: expected [prefix/]name`);
+function checkLabelKey(key: string, path: string, report: Report, shown = key): void {
+  if (!isLabelKey(key)) report(path, `${quoted(shown)} is not a label key: expected [prefix/]name`);
+}
+
+/** Of ASCII only: other letters have no place in a prefix, whatever their lower case is. */
+function withLowerPrefix(key: string): string {
+  const end = key.indexOf('/') + 1;
+  return key.slice(0, end).replace(/[A-Z]/g, letter => letter.toLowerCase()) + key.slice(end);
 }
 
 /** Annotation keys may be in upper case; their values may be anything. */

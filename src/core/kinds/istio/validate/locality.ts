@@ -25,7 +25,9 @@ export function checkLocalitySetting(
   distribute.forEach(({ from = '', to = {} }, i) => {
     checkShares(to, `${path}.distribute[${i}].to`, report);
     checkLocalities([from], `${path}.distribute[${i}].from`, report);
-    checkLocalities(Object.keys(to), `${path}.distribute[${i}].to`, report);
+    const targets = Object.keys(to);
+    checkLocalities(targets, `${path}.distribute[${i}].to`, report);
+    checkOverlaps(specificFirst(targets), `${path}.distribute[${i}].to`, report);
   });
   checkOverlaps(
     distribute.map(({ from = '' }) => from),
@@ -53,24 +55,54 @@ function checkLocalities(localities: readonly string[], path: string, report: Re
   for (const locality of localities) {
     const star = locality.indexOf('*');
     if (star >= 0 && star !== locality.length - 1) report(path, `${quoted(locality)}: "*" is possible at the end only`);
-    const parts = locality.split('/');
-    if (parts.includes('') || parts.length > 3) {
+    if (partsOf(locality).includes('')) {
       report(path, `${quoted(locality)} is not a locality: expected region, region/zone or region/zone/subzone`);
     }
   }
-  if (localities.length > 1) checkOverlaps(localities, path, report);
 }
 
-/** Of two localities that cover each other it would be unclear which one counts. */
+/** Region, zone and the rest, which may have more slashes. */
+function partsOf(locality: string): readonly string[] {
+  const [region = '', zone, ...rest] = locality.split('/');
+  if (zone === undefined) return [region];
+  return rest.length === 0 ? [region, zone] : [region, zone, rest.join('/')];
+}
+
+/** Region → zone → subzones. `*` as a zone or a subzone stands for all of them. */
+type Taken = Map<string, Map<string, Set<string>>>;
+
+/** A locality may follow a narrower one, not a wider one, which would have counted already. */
 function checkOverlaps(localities: readonly string[], path: string, report: Report): void {
-  localities.forEach((locality, i) => {
-    const other = localities.find((found, j) => j !== i && covers(found, locality) && (found !== locality || j < i));
-    if (other !== undefined) report(path, `${quoted(locality)} overlaps ${quoted(other)}`);
-  });
+  const taken: Taken = new Map();
+  for (const locality of localities) {
+    if (!take(partsOf(locality), taken)) report(path, `${quoted(locality)} overlaps an earlier locality`);
+  }
 }
 
-function covers(pattern: string, locality: string): boolean {
-  if (pattern === locality) return true;
-  const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : `${pattern}/`;
-  return locality.startsWith(prefix);
+/** False if it overlaps one that was taken. A `*` beside other letters (`us-*`) is a letter like them, as in Istio. */
+function take([region = '', zone, subzone]: readonly string[], taken: Taken): boolean {
+  const zones = taken.get(region);
+  if (taken.has('*') || (zones !== undefined && (zone === undefined || zones.has('*')))) return false;
+  const subzones = zones?.get(zone ?? '*');
+  if (subzones !== undefined) {
+    if (subzone === undefined || subzones.has('*') || subzones.has(subzone)) return false;
+    subzones.add(subzone);
+    return true;
+  }
+  const added = new Set([subzone ?? '*']);
+  if (zones === undefined) taken.set(region, new Map([[zone ?? '*', added]]));
+  else zones.set(zone ?? '*', added);
+  return true;
+}
+
+/**
+ * The keys of a map have no order: the one in which they overlap least. Istio takes them in a random order, so that it
+ * accepts now and then what another order would refuse.
+ */
+function specificFirst(localities: readonly string[]): readonly string[] {
+  const width = (locality: string): number => {
+    const parts = partsOf(locality);
+    return parts.at(-1) === '*' ? 4 - parts.length : 0;
+  };
+  return [...localities].sort((a, b) => width(a) - width(b));
 }

@@ -17,6 +17,9 @@ describe('validation of a DestinationRule', () => {
   const policy = (trafficPolicy: JsonObject): JsonObject => ({ host: 'a', trafficPolicy });
   const hash = (consistentHash: JsonObject): JsonObject => policy({ loadBalancer: { consistentHash } });
   const locality = (localityLbSetting: JsonObject): JsonObject => policy({ loadBalancer: { localityLbSetting } });
+  const from = (...places: string[]): JsonObject =>
+    locality({ distribute: places.map(place => ({ from: place, to: { r1: 100 } })) });
+  const distribute = 'spec.trafficPolicy.loadBalancer.localityLbSetting.distribute';
   cases('DestinationRule', [
     [{ host: '*.a.com', subsets: [{ name: 'v1', labels: { version: 'v1' } }] }],
     [policy({ tls: { mode: 'MUTUAL', credentialName: 'c' }, portLevelSettings: [{ port: { number: 80 }, tls: {} }] })],
@@ -32,6 +35,11 @@ describe('validation of a DestinationRule', () => {
     [
       { host: 'a', subsets: [{ name: 'v', labels: { '@': 'x' } }] },
       'spec.subsets[0].labels: "@" is not a label key: expected [prefix/]name',
+    ],
+    [{ host: 'a', subsets: [{ name: 'v', labels: { 'Foo.com/bar': 'x' } }] }],
+    [
+      { host: 'a', subsets: [{ name: 'v', labels: { 'Foo..com/bar': 'x' } }] },
+      'spec.subsets[0].labels: "Foo..com/bar" is not a label key: expected [prefix/]name',
     ],
     [policy({}), 'spec.trafficPolicy: is empty; expected at least one setting'],
     [policy({ connectionPool: {} }), 'spec.trafficPolicy.connectionPool: is empty; expected http or tcp'],
@@ -91,9 +99,18 @@ describe('validation of a DestinationRule', () => {
       'spec.trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to: the weights sum up to 90; expected 100',
     ],
     [
-      locality({ distribute: [{ from: 'r1', to: { 'r2/*': 50, 'r2/z': 50 } }] }),
-      'spec.trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to: "r2/z" overlaps "r2/*"',
+      locality({ distribute: [{ from: 'r1', to: { 'r2/z': 50, r2: 50 } }] }),
+      'spec.trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to: "r2/z" overlaps an earlier locality',
     ],
+    // In either order: an order that is sound exists.
+    [locality({ distribute: [{ from: 'r1', to: { '*': 10, 'r2/*': 40, 'r2/z/*': 10, 'r2/z/s': 40 } }] })],
+    [from('r1/z/*', 'r1/*', 'us-east', '*')],
+    [from('r1/z', 'r1/x*', 'r1/xy', 'r2*', 'r2')],
+    [from('r1/z/a/b', 'r1/z/a/c')],
+    [from('r1/*', 'r1/z/*'), `${distribute}: "r1/z/*" overlaps an earlier locality`],
+    [from('*', 'us-east'), `${distribute}: "us-east" overlaps an earlier locality`],
+    [from('r1/z/s', 'r1/z'), `${distribute}: "r1/z" overlaps an earlier locality`],
+    [from('r1/z/s', 'r1/z/s'), `${distribute}: "r1/z/s" overlaps an earlier locality`],
     [
       locality({ failover: [{ from: 'r1', to: 'r1' }] }),
       'spec.trafficPolicy.loadBalancer.localityLbSetting.failover[0]: from and to are both "r1"; expected different regions',
@@ -137,6 +154,11 @@ describe('validation of a Gateway', () => {
       'spec.servers[0].port.protocol: "foo" is not a protocol: expected one of GRPC, GRPC-WEB, HTTP, HTTP2, HTTPS, HTTP_PROXY, MONGO, MYSQL, REDIS, TCP, TLS, UDP',
     ],
     [server({ port: plain, hosts: [] }), 'spec.servers[0].hosts: is empty; expected at least one host'],
+    [
+      server({ port: plain, hosts: ['*-a.com', './*a.com'] }),
+      'spec.servers[0].hosts[0]: "*-a.com" has a wildcard within a label: expected "*" or "*." before a name',
+      'spec.servers[0].hosts[1]: "*a.com" has a wildcard within a label: expected "*" or "*." before a name',
+    ],
     [
       server({ port: plain, hosts: ['~/a.com', 'short'] }),
       'spec.servers[0].hosts[0]: "~" is not a namespace of a Gateway: expected a name, "*" or "."',
@@ -258,6 +280,11 @@ describe('validation of WorkloadEntry and WorkloadGroup', () => {
   cases('WorkloadGroup', [
     [{ template: {}, probe: { httpGet: { port: 8080 } } }],
     [{}, 'spec.template: is missing'],
+    [{ template: {}, probe: { httpGet: { port: 8080, scheme: 'HTTPS' } } }],
+    [
+      { template: {}, probe: { httpGet: { port: 8080, scheme: 'https' } } },
+      'spec.probe.httpGet.scheme: "https" is not a scheme of probes: expected HTTP or HTTPS',
+    ],
     [{ template: {}, probe: { exec: {} } }, 'spec.probe.exec.command: is empty'],
   ]);
 });
@@ -279,6 +306,10 @@ describe('validation of a Sidecar', () => {
       { egress: [{ hosts: ['a.com', 'a_b/*'] }] },
       'spec.egress[0].hosts[0]: "a.com" has no namespace: expected namespace/host, where either may be *',
       'spec.egress[0].hosts[1]: "a_b" is not a namespace of a Sidecar: expected a name, "*" or "."',
+    ],
+    [
+      { egress: [{ hosts: ['test/*a.com'] }] },
+      'spec.egress[0].hosts[0]: "*a.com" has a wildcard within a label: expected "*" or "*." before a name',
     ],
     [
       { egress: [{ hosts }, { hosts }] },
