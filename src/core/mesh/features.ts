@@ -145,11 +145,23 @@ const LABELS: readonly FeatureName[] = [
   'PILOT_PERSISTENT_SESSION_LABEL',
 ];
 
+/** Numbers that are times: given as durations of Go, `10s`. A bare number is none. */
+const DURATIONS: readonly FeatureName[] = [
+  'PILOT_ANALYSIS_INTERVAL',
+  'PILOT_DNS_JITTER_DURATION',
+  'PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT',
+  'PILOT_JWT_PUB_KEY_REFRESH_INTERVAL',
+  'PILOT_REMOTE_CLUSTER_TIMEOUT',
+  'PILOT_STATUS_UPDATE_INTERVAL',
+  'PILOT_WORKLOAD_ENTRY_GRACE_PERIOD',
+];
+
 /** The value of a flag; an unparsable one counts as not given, as in Istio. */
 export function featureOf<F extends FeatureName>(settings: Settings, name: F): FeatureValue<F> {
   const fallback: boolean | number | string = featureDefaults[name];
   const given = settings.env[name];
   if (given === '' && LABELS.includes(name)) return '' as FeatureValue<F>;
+  if (given && DURATIONS.includes(name)) return (durationMs(given) ?? fallback) as FeatureValue<F>;
   return parse(given, fallback) as FeatureValue<F>;
 }
 
@@ -157,15 +169,32 @@ function parse(given: string | undefined, fallback: boolean | number | string): 
   if (given === undefined || given === '') return fallback;
   if (typeof fallback === 'string') return given;
   if (typeof fallback === 'boolean') return goBoolean(given) ?? fallback;
-  return durationMs(given) ?? (Number.isFinite(Number(given)) ? Number(given) : fallback);
+  return Number.isFinite(Number(given)) ? Number(given) : fallback;
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** With both letters that stand for micro. */
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  '\u00b5s': 1e-3,
+  '\u03bcs': 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+const UNIT = 'ns|us|\u00b5s|\u03bcs|ms|s|m|h';
+const DURATION = new RegExp(`^((\\d+(\\.\\d*)?|\\.\\d+)(${UNIT}))+$`);
+const AMOUNT = new RegExp(`([0-9.]+)(${UNIT})`, 'g');
 
-/** A Go duration such as `1m30s` or `100ms`, in milliseconds; undefined if it is none. */
+/**
+ * A Go duration such as `1m30s`, `.5s` or `0`, in milliseconds; undefined if it is none. Source: Go's time
+ * (ParseDuration); without a sign, which no setting here has a use for.
+ */
 export function durationMs(text: string): number | undefined {
-  if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  if (text === '0') return 0;
+  if (!DURATION.test(text)) return undefined;
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(ms|s|m|h)/g)) total += Number(amount) * (unitMs[unit!] ?? 0);
+  for (const [, amount, unit] of text.matchAll(AMOUNT)) total += Number(amount) * (unitMs[unit!] ?? 0);
   return total;
 }

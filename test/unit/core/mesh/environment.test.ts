@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ignoredDefinitions } from '../../../../src/adapters/kube/custom-resources.ts';
 import { serveCommand } from '../../../../src/cli/serve.ts';
 import { environmentProblems, isKnown, READ_BESIDES, UNSUPPORTED } from '../../../../src/core/mesh/environment.ts';
-import { featureDefaults } from '../../../../src/core/mesh/features.ts';
+import { durationMs, featureDefaults, featureOf } from '../../../../src/core/mesh/features.ts';
+import { defaultSettings } from '../../../../src/core/mesh/settings.ts';
 import { settingsFrom } from '../../../../src/runtime/serve-options.ts';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -97,4 +98,36 @@ it.each<[string, string, string, boolean]>([
   ['', '*.istio.io', 'gateways.networking.istio.io', false],
 ])('PILOT_IGNORE_RESOURCES=%j with PILOT_INCLUDE_RESOURCES=%j ignores %s: %s', (ignore, include, name, expected) => {
   expect(ignoredDefinitions(ignore, include)(name)).toBe(expected);
+});
+
+describe('the value of a flag', () => {
+  const flag = (name: keyof typeof featureDefaults, value: string) =>
+    featureOf({ ...defaultSettings, env: { [name]: value } }, name);
+
+  it('is a duration of Go where the default is a time, else a number', () => {
+    expect(flag('PILOT_REMOTE_CLUSTER_TIMEOUT', '1m1.5s')).toBe(61_500);
+    expect(flag('PILOT_REMOTE_CLUSTER_TIMEOUT', '0')).toBe(0);
+    expect(flag('PILOT_REMOTE_CLUSTER_TIMEOUT', '10')).toBe(featureDefaults.PILOT_REMOTE_CLUSTER_TIMEOUT);
+    expect(flag('PILOT_STATUS_QPS', '10')).toBe(10);
+    expect(flag('PILOT_STATUS_QPS', '10s')).toBe(featureDefaults.PILOT_STATUS_QPS);
+  });
+
+  it.each<[string, number | undefined]>([
+    ['.5s', 500],
+    ['1.s', 1000],
+    ['1500us', 1.5],
+    ['500\u00b5s', 0.5],
+    ['2000\u03bcs', 2],
+    ['500000ns', 0.5],
+    ['1h2m3s4ms', 3_723_004],
+    ['.s', undefined],
+    ['1', undefined],
+    ['1 s', undefined],
+    ['1d', undefined],
+    ['', undefined],
+  ])('as a duration %j is %s milliseconds', (text, expected) => {
+    const found = durationMs(text);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toBeCloseTo(expected, 9);
+  });
 });
