@@ -9,6 +9,7 @@ import { protocolOf } from '../model/protocol.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
+import { shortestAddress } from './address-pool.ts';
 import { aliasesOf } from './aliases.ts';
 import { addressesInForce } from './allocated-addresses.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';
@@ -75,7 +76,7 @@ export function addressesOf(given: readonly string[]): readonly string[] {
     else if (isCidr(address)) {
       const [base, bits] = ipaddr.parseCIDR(address);
       const full = base.kind() === 'ipv4' ? 32 : 128;
-      usable.push(bits === full ? address.slice(0, address.indexOf('/')) : address);
+      usable.push(bits === full ? shortestAddress(address.slice(0, address.indexOf('/'))) : address);
     }
   }
   return usable;
@@ -148,7 +149,7 @@ function autoAllocated(
     return hashed === undefined ? {} : { autoAllocatedV4: hashed.v4, autoAllocatedV6: hashed.v6 };
   }
   const given = addressesInForce(reader, entry).filter(address => address.host === host);
-  const values = given.map(({ value }) => value);
+  const values = given.map(({ value }) => shortestAddress(value));
   const v4 = values.findLast(isIpv4);
   const v6 = values.findLast(value => !isIpv4(value));
   return { ...(v4 === undefined ? {} : { autoAllocatedV4: v4 }), ...(v6 === undefined ? {} : { autoAllocatedV6: v6 }) };
