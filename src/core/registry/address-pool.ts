@@ -16,9 +16,12 @@ export function isPrefixOf(family: 4 | 6, text: string): boolean {
   return isCidr(text) && isIpv4(text.slice(0, text.indexOf('/'))) === (family === 4);
 }
 
-/** One text for all spellings of an address; an IPv4 address that is mapped into IPv6 is an IPv4 address. */
+/**
+ * One text for all spellings of an address; an IPv4 address that is mapped into IPv6 is an IPv4 address. Undefined for
+ * one with a zone, which lies in no prefix (Go's net/netip, Prefix.Contains).
+ */
 export function canonicalAddress(text: string): string | undefined {
-  return isIp(text) ? ipaddr.process(text).toString() : undefined;
+  return isIp(text) && !text.includes('%') ? ipaddr.process(text).toString() : undefined;
 }
 
 /**

@@ -64,6 +64,7 @@ describe('a pool of addresses', () => {
     ['2001:DB8:0::1', '2001:db8::1'],
     ['10.0.0.1/32', undefined],
     ['host', undefined],
+    ['fe80::1%eth-0', undefined],
   ])('knows %s as %s', (text, canonical) => {
     expect(canonicalAddress(text)).toBe(canonical);
   });
