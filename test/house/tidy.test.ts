@@ -121,6 +121,16 @@ describe('the tidy rules:', () => {
     expect(found).toEqual([]);
   });
 
+  it('give every query a name of its own, since a tracker keeps results by name and key', () => {
+    const named = [...sources('src/core'), ...sources('src/xds')].flatMap(file =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/^ {2}name: '([a-z-]+\/[A-Za-z-]+)',$/gm)].map(
+        ([, name]) => name,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((name, i) => named.indexOf(name) !== i)).toEqual([]);
+  });
+
   it('refuse unfinished work', () => {
     expect(files.flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedEverywhere))).toEqual([]);
   });

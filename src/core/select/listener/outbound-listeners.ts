@@ -35,7 +35,7 @@ type EgressServices = Pick<EgressListener, 'spec' | 'services'>;
  * The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those.
  */
 const egressServices: Query<'', readonly EgressServices[]> = {
-  name: 'select/egressServices',
+  name: 'select/egressListenerServices',
   run: reader => reader.get(sidecarScope, '').egressListeners.map(({ spec, services }) => ({ spec, services })),
 };
 
