@@ -105,7 +105,7 @@ export class Removals {
         demand(
           clusters !== undefined && !used.some(cluster => clusters.has(cluster)),
           () =>
-            `removal order: ${connection} is told that ${used.join()} is gone and still holds ${name} that routes to it`,
+            `removal order: a response removes ${used.join()} while ${connection} holds ${name}, which routes to it`,
         );
       }
     }

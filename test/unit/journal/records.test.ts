@@ -93,7 +93,7 @@ describe.each(implementations)('the records of a journal (%s)', (_name, open) =>
     expect(other).toEqual((await all(journal.records({ from: 2 })))[0]);
   });
 
-  test('have a time that is told without reading them', async () => {
+  test('have a time that is read without their facts', async () => {
     const journal = await mixed();
     const times = (await all(journal.records({ from: 1 }))).map(({ time }) => time);
     expect(times.map((_, i) => journal.timeAt(i + 1))).toEqual(times);
