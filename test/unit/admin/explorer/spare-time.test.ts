@@ -40,6 +40,15 @@ async function worked(clock: Clock, spareTime: SpareTime): Promise<readonly numb
   return starts;
 }
 
+/** A question every 20 ms, answered at once. */
+function askedAlways(clock: Clock, spareTime: SpareTime): void {
+  clock.onTick = () => {
+    if (clock.ms % 20 !== 0) return;
+    spareTime.begun();
+    spareTime.ended();
+  };
+}
+
 describe('spare time', () => {
   it('is all of the time while nothing is asked', async () => {
     const clock = new Clock();
@@ -62,11 +71,7 @@ describe('spare time', () => {
   it('is a share of the time while a program asks all the time', async () => {
     const clock = new Clock();
     const spareTime = new SpareTime(clock);
-    clock.onTick = () => {
-      if (clock.ms % 20 !== 0) return;
-      spareTime.begun();
-      spareTime.ended();
-    };
+    askedAlways(clock, spareTime);
     await worked(clock, spareTime);
     expect(clock.ms).toBeLessThan(UNQUIET_MS_MAX + SLICES * (SLICE_MS * (1 + UNQUIET_SLICES_MAX) + 20));
     expect(clock.ms).toBeGreaterThan(SLICES * SLICE_MS * UNQUIET_SLICES_MAX);
@@ -75,11 +80,7 @@ describe('spare time', () => {
   it('is waited for longer by what only makes later answers quicker', async () => {
     const clock = new Clock();
     const spareTime = new SpareTime(clock);
-    clock.onTick = () => {
-      if (clock.ms % 20 !== 0) return;
-      spareTime.begun();
-      spareTime.ended();
-    };
+    askedAlways(clock, spareTime);
     let slices = 0;
     await spareTime.work(async () => ++slices < 3, PATIENT_MS_MAX);
     expect(clock.ms).toBeGreaterThanOrEqual(3 * PATIENT_MS_MAX);
