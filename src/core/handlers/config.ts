@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers), pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';
+import { featureOf } from '../mesh/features.ts';
 import { type Obj, objectName } from '../model/object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
@@ -33,6 +34,18 @@ function needsPush({ before, after }: Change): boolean {
 
 function isIstios(keys: Readonly<Record<string, string>>): boolean {
   return Object.keys(keys).some(key => key.includes('istio.io'));
+}
+
+/** Addresses in its status make a Gateway a waypoint, and mean nothing else. */
+export function kubernetesGatewayHandler(state: State, change: Change): PushRequest | undefined {
+  const onlyStatus = sameContent(withoutStatus(change.before), withoutStatus(change.after));
+  return onlyStatus && !featureOf(state.settings, 'PILOT_ENABLE_AMBIENT') ? undefined : configHandler(change);
+}
+
+function withoutStatus(gateway: Obj | undefined): unknown {
+  if (gateway === undefined) return undefined;
+  const { status: _, ...spec } = (gateway as Obj<'KubernetesGateway'>).spec;
+  return { ...gateway, spec };
 }
 
 /** A VirtualService without hosts is a delegate: what changes are the roots that name it. */

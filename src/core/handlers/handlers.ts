@@ -10,7 +10,7 @@ import type { KindName, KindPushes } from '../model/kind.ts';
 import type { PushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';
-import { configHandler, virtualServiceHandler } from './config.ts';
+import { configHandler, kubernetesGatewayHandler, virtualServiceHandler } from './config.ts';
 import { configurationClientsRequest } from './configuration-clients.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
 import { jwksDocumentHandler } from './jwks-document.ts';
@@ -32,6 +32,7 @@ const own: { readonly [K in OwnKind]: Handler } = {
   EndpointSlice: endpointSliceHandler,
   Endpoints: endpointsHandler,
   JwksDocument: (_before, _after, change) => jwksDocumentHandler(change),
+  KubernetesGateway: (_before, after, change) => kubernetesGatewayHandler(after, change),
   MutatingWebhookConfiguration: (_before, _after, change) => revisionTagHandler(change),
   Namespace: namespaceHandler,
   Node: nodeHandler,

@@ -6,9 +6,10 @@
 // a newer bundle of CRDs. They stay in the projection, because a later release may read them and must find them in old
 // journals.
 
-import { type Either, left, right } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../../base/assert.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { type Problem, problem } from '../../base/problem.ts';
 import type { RawObject } from '../../event.ts';
 import type { KindName, KindSpecs } from '../../model/kind.ts';
@@ -18,11 +19,14 @@ import { gatewayApiConstraints } from '../../schema/gateway-api-constraints.gen.
 import { projectConfig } from '../config-kind.ts';
 import { type Declaration, declared, type KindDefinition } from '../definition.ts';
 import { checked } from '../report.ts';
+import type { StatusList } from '../status.ts';
 
 export type GatewayKind<K extends KindName> = Declaration<K> & {
   readonly objectKind?: string;
   readonly clusterScoped?: true;
   readonly keepMeta?: readonly string[];
+  /** The part of the status that generation reads. */
+  readonly status?: StatusList;
 };
 
 export const GATEWAY_API = 'gateway.networking.k8s.io';
@@ -31,7 +35,7 @@ const KEPT: readonly string[] = ['generation'];
 export const NOT_YET = 'no proxy is sent anything of it';
 
 export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefinition<K> {
-  const { kind, objectKind, clusterScoped = false, keepMeta = [] } = from;
+  const { kind, objectKind, clusterScoped = false, keepMeta = [], status } = from;
   const kept = [...keepMeta, ...KEPT];
   const constraint = gatewayApiConstraints[objectKind ?? kind];
   assert(constraint !== undefined, `no CRD of ${kind}`);
@@ -39,8 +43,8 @@ export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefin
     ...declared(from),
     clusterScoped,
     store: 'config',
-    decode: raw => decodeSpec(constraint, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
-    project: raw => projectConfig(raw, kept),
+    decode: raw => withStatus(status, raw, decodeSpec(constraint, raw)) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
+    project: raw => projected(status, raw, projectConfig(raw, kept)),
     keepMeta: kept,
     ...(objectKind === undefined ? {} : { objectKind }),
   };
@@ -58,4 +62,20 @@ function decodeSpec(
   return checked(asStored(constraint, raw.spec), (stored, report) =>
     checkConstraint(constraint, stored, 'spec', report),
   );
+}
+
+function withStatus(
+  status: StatusList | undefined,
+  raw: RawObject,
+  spec: Either<NonEmptyArray<Problem>, unknown>,
+): Either<NonEmptyArray<Problem>, unknown> {
+  if (isLeft(spec) || status === undefined || raw.status === undefined || raw.status === null) return spec;
+  const decoded = status.decode(raw.status);
+  if (isLeft(decoded)) return decoded;
+  return decoded.right === undefined ? spec : right({ ...(spec.right as object), status: decoded.right });
+}
+
+function projected(status: StatusList | undefined, raw: RawObject, projection: JsonObject): JsonObject {
+  const kept = status === undefined || raw.status === undefined ? undefined : status.project(raw.status);
+  return kept === undefined ? projection : { ...projection, status: kept };
 }

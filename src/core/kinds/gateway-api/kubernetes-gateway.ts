@@ -4,17 +4,23 @@ import { NETWORK_LABEL } from '../../base/labels.ts';
 import type { Obj } from '../../model/object.ts';
 import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
+import { statusList } from '../status.ts';
 import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { certificates } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
     readonly KubernetesGateway: {
-      readonly spec: KubernetesGatewaySpec;
+      readonly spec: KubernetesGatewaySpec & { readonly status?: GatewayAddresses };
       readonly indexes: 'networkGateways';
-      readonly push: 'config';
+      readonly push: 'own';
     };
   }
+}
+
+/** Where the Gateway is reached, in the order given: a Gateway with addresses may be a waypoint. */
+export interface GatewayAddresses {
+  readonly addresses: readonly { readonly type?: string; readonly value?: string }[];
 }
 
 export const kubernetesGateway = gatewayKind({
@@ -22,8 +28,9 @@ export const kubernetesGateway = gatewayKind({
   objectKind: 'Gateway',
   group: GATEWAY_API,
   versions: ['v1', 'v1beta1'],
-  push: 'config',
+  push: 'own',
   references: kubernetesGatewayReferences,
+  status: statusList('addresses', ['type', 'value']),
   indexes: {
     /** `gateway`: those of a network. */
     networkGateways: ({ labels }) => (isNetworkGateway(labels) ? ['gateway'] : []),

@@ -5,6 +5,7 @@
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/multicluster.go (createWleConfigStore),
 // pilot/pkg/serviceregistry/kube/controller/network.go (handleGatewayResource).
 
+import type { RawObject } from '../../event.ts';
 import { labelKeys } from '../../model/selection.ts';
 import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
 import { declared, type KindDefinition } from '../definition.ts';
@@ -41,10 +42,15 @@ export const remoteGateway: KindDefinition<'RemoteGateway'> = {
   }),
   clusterScoped: false,
   store: 'kubernetes',
-  decode: kubernetesGateway.decode,
-  project: kubernetesGateway.project,
+  decode: raw => kubernetesGateway.decode(withoutStatus(raw)),
+  project: raw => kubernetesGateway.project(withoutStatus(raw)),
   ...(kubernetesGateway.keepMeta === undefined ? {} : { keepMeta: kubernetesGateway.keepMeta }),
 };
+
+/** Waypoints are of the config cluster, so the addresses of another Gateway's status mean nothing. */
+function withoutStatus({ status: _, ...raw }: RawObject): RawObject {
+  return raw;
+}
 
 export const remoteWorkloadEntry: KindDefinition<'RemoteWorkloadEntry'> = {
   ...declared<'RemoteWorkloadEntry'>({
