@@ -49,7 +49,8 @@ const ownSetup: Query<'', Either<string, InjectorSetup>> = {
   run: reader => {
     const system = reader.setting('systemNamespace');
     const revision = reader.setting('revision');
-    return decoded(ownConfig, ownValues({ system, revision, cluster: reader.setting('clusterId') }));
+    const env = { ENABLE_CLUSTER_TRUST_BUNDLE_API: reader.feature('ENABLE_CLUSTER_TRUST_BUNDLE_API') };
+    return decoded(ownConfig, ownValues({ system, revision, cluster: reader.setting('clusterId'), env }));
   },
 };
 

@@ -1,9 +1,31 @@
 // The templates of this project for applications that speak xDS themselves: with an agent that brings certificates, and
 // with nothing but a bootstrap file.
 
-import { identityEnv, indented, metadataEnv, mounts, pullPolicy, pullSecrets, volumes } from './parts.ts';
-import { context, gid, image, metadataWith, readiness, resources, uid, workloadEnv } from './pod-parts.ts';
+import {
+  identityEnv,
+  indented,
+  metadataEnv,
+  mountsWith,
+  pullPolicy,
+  pullSecrets,
+  volumesWith,
+  workloadCertsMount,
+} from './parts.ts';
+import { bootstrapVolume, secretCertsMount, secretCertsVolume, userMounts, userVolumes } from './pod-extras.ts';
+import {
+  agentArguments,
+  image,
+  legacyProbeEnv,
+  metadataWith,
+  readinessAt,
+  resources,
+  workloadEnv,
+} from './pod-parts.ts';
 
+/**
+ * The application starts once the agent is ready, so that gRPC finds its bootstrap file. gRPC resolves `xds:///` names
+ * itself, so no DNS is captured.
+ */
 export const grpcAgent = `${metadataWith('', '\n    sidecar.istio.io/rewriteAppHTTPProbers: "false"')}
 spec:
   containers:
@@ -15,10 +37,11 @@ spec:
     - name: GRPC_XDS_BOOTSTRAP
       value: /etc/istio/proxy/grpc-bootstrap.json
     volumeMounts:
-    - name: workload-certs
+    - name: istio-data
       mountPath: /var/lib/istio/data
-    - name: istio-envoy
+    - name: istio-xds
       mountPath: /etc/istio/proxy
+${indented(workloadCertsMount, 4)}
   {{- end }}{{ end }}
   - name: istio-proxy
     image: "${image}"
@@ -31,29 +54,38 @@ spec:
     - sidecar
     - --domain
     - $(POD_NAMESPACE).svc.{{ .Values.global.proxy.clusterDomain }}
-    - --log_output_level={{ annotation .ObjectMeta "sidecar.istio.io/agentLogLevel" .Values.global.logging.level }}
+${indented(agentArguments, 4)}
+    lifecycle:
+      postStart:
+        exec:
+          command: [pilot-agent, wait, "--url=http://localhost:15020/healthz/ready"]
     env:
     - name: ISTIO_META_GENERATOR
       value: grpc
     - name: OUTPUT_CERTS
       value: /var/lib/istio/data
+${indented(legacyProbeEnv, 4)}
+${indented(identityEnv, 4)}
+${indented(workloadEnv(), 4)}
+${indented(metadataEnv, 4)}
+    - name: ISTIO_META_DNS_CAPTURE
+      value: "false"
     - name: DISABLE_ENVOY
       value: "true"
-${indented(identityEnv, 4)}
-${indented(workloadEnv, 4)}
-${indented(metadataEnv, 4)}
 ${indented(pullPolicy, 4)}
-${indented(readiness.replace('READY_PORT', '15020'), 4)}
+    {{- if ne (annotation .ObjectMeta "status.sidecar.istio.io/port" .Values.global.proxy.statusPort) "0" }}
+${indented(readinessAt(15020), 4)}
+    {{- end }}
 ${indented(resources, 4)}
-    securityContext:
-${indented(context, 6)}
-      runAsNonRoot: true
-      runAsUser: ${uid}
-      runAsGroup: ${gid}
     volumeMounts:
-${indented(mounts, 4).replace('- name: istio-data\n      mountPath: /var/lib/istio/data', '- name: workload-certs\n      mountPath: /var/lib/istio/data')}
+${indented(mountsWith('istio-xds'), 4)}
+${indented(secretCertsMount, 4)}
+${indented(userMounts, 4)}
   volumes:
-${indented(volumes, 2)}
+${indented(volumesWith('istio-xds', 'emptyDir:'), 2)}
+${indented(bootstrapVolume, 2)}
+${indented(secretCertsVolume, 2)}
+${indented(userVolumes, 2)}
 ${indented(pullSecrets, 2)}
 `;
 

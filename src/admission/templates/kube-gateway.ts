@@ -2,16 +2,21 @@
 // only where a user asks for them, HorizontalPodAutoscaler and PodDisruptionBudget.
 
 import {
+  agentArgs,
+  credentialMount,
+  credentialVolume,
+  gatewayContextWith,
   identityEnv,
   indented,
+  lifecycle,
   limitsEnv,
   meshEnv,
   metadataEnv,
-  mounts,
+  mountsWith,
   nodeNameEnv,
   pullPolicy,
   pullSecrets,
-  volumes,
+  volumesWith,
 } from './parts.ts';
 
 const CONTROLLER_ANNOTATIONS =
@@ -74,6 +79,8 @@ ${indented(pullPolicy, 2)}
   - {{ annotation .ObjectMeta "sidecar.istio.io/componentLogLevel" .Values.global.proxy.componentLogLevel | quote }}
   - --log_output_level
   - {{ annotation .ObjectMeta "sidecar.istio.io/agentLogLevel" .Values.global.logging.level | quote }}
+${indented(agentArgs, 2)}
+${indented(lifecycle, 2)}
   env:
 ${indented(identityEnv, 2)}
   - name: ISTIO_META_POD_PORTS
@@ -103,7 +110,13 @@ ${indented(metadataEnv, 2)}
 ${indented(probe('startupProbe', '  failureThreshold: 30\n  initialDelaySeconds: 1\n  periodSeconds: 1'), 2)}
 ${indented(probe('readinessProbe', '  failureThreshold: 4\n  initialDelaySeconds: 0\n  periodSeconds: 15'), 2)}
   volumeMounts:
-${indented(mounts, 2)}`;
+${indented(mountsWith('istio-envoy'), 2)}
+${indented(credentialMount, 2)}`;
+
+const seccompProfile = `
+  {{- with .Values.gateways.seccompProfile }}
+  seccompProfile: {{ toJson . }}
+  {{- end }}`;
 
 export const kubeGateway = `${facts}
 apiVersion: v1
@@ -122,15 +135,13 @@ spec:
       annotations: {{ toJsonMap $annotations (strdict "istio.io/rev" (.Revision | default "default") "prometheus.io/path" "/stats/prometheus" "prometheus.io/port" "15020" "prometheus.io/scrape" "true") }}
       labels: {{ toJsonMap (strdict "sidecar.istio.io/inject" "false" "service.istio.io/canonical-name" .DeploymentName "service.istio.io/canonical-revision" "latest") .InfrastructureLabels $own $managed }}
     spec:
-      securityContext:
-        sysctls:
-        - name: net.ipv4.ip_unprivileged_port_start
-          value: "0"
+${indented(gatewayContextWith(seccompProfile), 6)}
       serviceAccountName: {{ .ServiceAccount | quote }}
       containers:
 ${indented(container, 6)}
       volumes:
-${indented(volumes.replaceAll('emptyDir:\n-', 'emptyDir: {}\n-'), 6)}
+${indented(volumesWith('istio-envoy', 'emptyDir: {}'), 6)}
+${indented(credentialVolume('emptyDir: {}'), 6)}
 ${indented(pullSecrets, 6)}
 ---
 apiVersion: v1

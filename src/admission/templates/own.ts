@@ -18,13 +18,15 @@ export interface Installation {
   readonly system: string;
   readonly revision: string;
   readonly cluster: string;
+  /** Flags of the control plane that templates read. */
+  readonly env: JsonObject;
 }
 
 /** The members of Istio's values that the templates read. */
-export function ownValues({ system, revision, cluster }: Installation): JsonObject {
+export function ownValues({ system, revision, cluster, env }: Installation): JsonObject {
   return {
     revision: revision === 'default' ? '' : revision,
-    pilot: { cni: { enabled: false }, env: {} },
+    pilot: { cni: { enabled: false }, env },
     gateways: {},
     sidecarInjectorWebhook: { rewriteAppHTTPProbe: true },
     global: {
@@ -50,8 +52,10 @@ export function ownValues({ system, revision, cluster }: Installation): JsonObje
         readinessInitialDelaySeconds: 0,
         readinessPeriodSeconds: 15,
         readinessFailureThreshold: 4,
+        startupProbe: { enabled: true, failureThreshold: 600 },
         resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '2000m', memory: '1024Mi' } },
       },
+      proxy_init: { image: 'proxyv2' },
     },
   };
 }

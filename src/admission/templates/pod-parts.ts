@@ -1,6 +1,6 @@
 // Parts of the templates for pods that come from the application beside the proxy: its labels, ports, image, resources.
 
-import { limitsEnv, meshEnv, nodeNameEnv } from './parts.ts';
+import { agentArgs, meshEnv, nodeNameEnv } from './parts.ts';
 
 /** The labels and annotations by which telemetry and kubectl know a workload. */
 const metadata = `{{- $meta := .ObjectMeta }}
@@ -26,15 +26,19 @@ metadata:
 export const metadataWith = (labels: string, annotations = ''): string =>
   metadata.replace('\n    EXTRA_LABELS', labels).replace('\n    EXTRA_ANNOTATIONS', annotations);
 
-export const image =
-  '{{ $image := annotation .ObjectMeta "sidecar.istio.io/proxyImage" .Values.global.proxy.image }}{{ if contains "/" $image }}{{ $image }}{{ else }}{{ .ProxyImage }}{{ end }}';
+/** `value`: the image that the values name. With a slash it is a whole one, else that of the proxy. */
+const imageOf = (value: string): string =>
+  `{{ $image := annotation .ObjectMeta "sidecar.istio.io/proxyImage" ${value} }}{{ if contains "/" $image }}{{ $image }}{{ else }}{{ .ProxyImage }}{{ end }}`;
+export const image = imageOf('.Values.global.proxy.image');
+export const initImage = imageOf('.Values.global.proxy_init.image');
 
-export const logArgs = `- --proxyLogLevel={{ annotation .ObjectMeta "sidecar.istio.io/logLevel" .Values.global.proxy.logLevel }}
+export const agentArguments = `- --proxyLogLevel={{ annotation .ObjectMeta "sidecar.istio.io/logLevel" .Values.global.proxy.logLevel }}
 - --proxyComponentLogLevel={{ annotation .ObjectMeta "sidecar.istio.io/componentLogLevel" .Values.global.proxy.componentLogLevel }}
-- --log_output_level={{ annotation .ObjectMeta "sidecar.istio.io/agentLogLevel" .Values.global.logging.level }}`;
+- --log_output_level={{ annotation .ObjectMeta "sidecar.istio.io/agentLogLevel" .Values.global.logging.level }}
+${agentArgs}`;
 
-/** The application, as the proxy tells the control plane of it. */
-export const workloadEnv = `- name: ISTIO_META_POD_PORTS
+/** The application, as the proxy tells the control plane of it. `name`: that of its workload, an expression. */
+export const workloadEnv = (name = '.DeploymentMeta.Name'): string => `- name: ISTIO_META_POD_PORTS
   value: |-
     [
     {{- $first := true }}
@@ -44,17 +48,14 @@ export const workloadEnv = `- name: ISTIO_META_POD_PORTS
     ]
 - name: ISTIO_META_APP_CONTAINERS
   value: {{ $apps | join "," | quote }}
-${limitsEnv}
 - name: ISTIO_META_CLUSTER_ID
   value: {{ .Values.global.multiCluster.clusterName | default "Kubernetes" | quote }}
 ${nodeNameEnv}
-- name: ISTIO_META_INTERCEPTION_MODE
-  value: {{ annotation .ObjectMeta "sidecar.istio.io/interceptionMode" .ProxyConfig.InterceptionMode | quote }}
 {{- with .Values.global.network }}
 - name: ISTIO_META_NETWORK
   value: {{ . | quote }}
 {{- end }}
-{{- with index .ObjectMeta.Labels "service.istio.io/workload-name" | default .DeploymentMeta.Name }}
+{{- with ${name} }}
 - name: ISTIO_META_WORKLOAD_NAME
   value: {{ . | quote }}
 {{- end }}
@@ -64,10 +65,24 @@ ${nodeNameEnv}
 {{- end }}
 ${meshEnv}`;
 
-export const readiness = `readinessProbe:
+export const interceptionEnv = (mode: string): string => `- name: ISTIO_META_INTERCEPTION_MODE
+  value: {{ ${mode} | quote }}`;
+
+/** Times that the values give. */
+export const gatewayReadiness = `readinessProbe:
   httpGet:
     path: /healthz/ready
-    port: READY_PORT
+    port: 15021
+  initialDelaySeconds: {{ .Values.global.proxy.readinessInitialDelaySeconds }}
+  periodSeconds: {{ .Values.global.proxy.readinessPeriodSeconds }}
+  failureThreshold: {{ .Values.global.proxy.readinessFailureThreshold }}
+  timeoutSeconds: 3`;
+
+/** Times that annotations of the pod give, else the values. */
+export const readinessAt = (port: number): string => `readinessProbe:
+  httpGet:
+    path: /healthz/ready
+    port: ${port}
   initialDelaySeconds: {{ annotation .ObjectMeta "readiness.status.sidecar.istio.io/initialDelaySeconds" .Values.global.proxy.readinessInitialDelaySeconds }}
   periodSeconds: {{ annotation .ObjectMeta "readiness.status.sidecar.istio.io/periodSeconds" .Values.global.proxy.readinessPeriodSeconds }}
   failureThreshold: {{ annotation .ObjectMeta "readiness.status.sidecar.istio.io/failureThreshold" .Values.global.proxy.readinessFailureThreshold }}
@@ -85,11 +100,37 @@ resources:
 {{- else }} {{ toJson (omitNil .Values.global.proxy.resources) }}
 {{- end }}`;
 
-export const context = `allowPrivilegeEscalation: false
-privileged: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]`;
-
 export const uid = '{{ .ProxyUID | default 1337 }}';
 export const gid = '{{ .ProxyGID | default 1337 }}';
+
+export const seccompProfile = `{{- with .Values.global.proxy.seccompProfile }}
+seccompProfile: {{ toJson . }}
+{{- end }}`;
+
+export const legacyProbeEnv = `{{- if eq .InboundTrafficPolicyMode "localhost" }}
+- name: REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION
+  value: "true"
+{{- end }}`;
+
+/** What a CNI plugin reads from the pod: the rules that it makes. */
+export const cniAnnotations = `
+    {{- if .Values.pilot.cni.enabled }}
+    {{- if eq .Values.pilot.cni.provider "multus" }}
+    k8s.v1.cni.cncf.io/networks: {{ appendMultusNetwork (index $meta.Annotations "k8s.v1.cni.cncf.io/networks") "default/istio-cni" | quote }}
+    {{- end }}
+    sidecar.istio.io/interceptionMode: {{ $mode | quote }}
+    {{- with annotation .ObjectMeta "traffic.sidecar.istio.io/includeOutboundIPRanges" .Values.global.proxy.includeIPRanges }}
+    traffic.sidecar.istio.io/includeOutboundIPRanges: {{ . | quote }}
+    {{- end }}
+    {{- with annotation .ObjectMeta "traffic.sidecar.istio.io/excludeOutboundIPRanges" .Values.global.proxy.excludeIPRanges }}
+    traffic.sidecar.istio.io/excludeOutboundIPRanges: {{ . | quote }}
+    {{- end }}
+    traffic.sidecar.istio.io/includeInboundPorts: {{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeInboundPorts" .Values.global.proxy.includeInboundPorts | quote }}
+    traffic.sidecar.istio.io/excludeInboundPorts: {{ $excludedIn | quote }}
+    {{- with $includedOut }}
+    traffic.sidecar.istio.io/includeOutboundPorts: {{ . | quote }}
+    {{- end }}
+    {{- with $excludedOut }}
+    traffic.sidecar.istio.io/excludeOutboundPorts: {{ . | quote }}
+    {{- end }}
+    {{- end }}`;

@@ -16,7 +16,7 @@ it('the template of the guide mounts the socket of SPIRE in place of the empty v
   const [, block = ''] = /```yaml\n(\s+sidecarInjectorWebhook:[\s\S]*?)```/.exec(readFileSync(GUIDE, 'utf8')) ?? [];
   const { sidecarInjectorWebhook } = parse(block) as { readonly sidecarInjectorWebhook: { templates: JsonObject } };
   const templates = { ...(ownConfig.templates as JsonObject), ...sidecarInjectorWebhook.templates };
-  const values = ownValues({ system: 'istio-system', revision: 'default', cluster: 'Kubernetes' });
+  const values = ownValues({ system: 'istio-system', revision: 'default', cluster: 'Kubernetes', env: {} });
   const installed = configMap(JSON.stringify({ ...ownConfig, templates }), JSON.stringify(values));
   const annotations = { 'inject.istio.io/templates': 'sidecar,spire' };
   const pod = injectedPod(podWith({ annotations }), { objects: [installed] });
