@@ -7,7 +7,7 @@ import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { referencedServices } from '../patch/referenced-services.ts';
 import { hostsOfKeySets } from '../policy/request-authentication.ts';
-import { destinationsOf } from '../scope/scope-services.ts';
+import { destinationsFor } from '../scope/destinations.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import { virtualServices } from '../scope/virtual-services.ts';
 import { gatewayChoices } from './gateway-selection.ts';
@@ -25,7 +25,7 @@ export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
 }
 
 /** Argument `namespace/name` of a Gateway: the destinations of its VirtualServices, regardless of their visibility. */
-const destinationsByGateway: Query<string, ReadonlySet<string>> = {
+const destinationsByGateway: Query<string, readonly string[]> = {
   name: 'select/destinationsByGateway',
   run: (reader, gateway) => {
     const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
@@ -33,9 +33,9 @@ const destinationsByGateway: Query<string, ReadonlySet<string>> = {
     const hosts = new Set<string>();
     for (const virtualService of reader.get(virtualServices, '')) {
       if (!virtualService.gateways.includes(gateway)) continue;
-      for (const host of destinationsOf(virtualService, namespace).keys()) hosts.add(host);
+      for (const { host } of destinationsFor(virtualService, namespace)) hosts.add(host);
     }
-    return hosts;
+    return [...hosts];
   },
 };
 

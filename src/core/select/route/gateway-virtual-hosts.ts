@@ -10,7 +10,7 @@ import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
-import { destinationsOf, servicesByNamespace } from '../scope/scope-services.ts';
+import { servicesByNamespace } from '../scope/scope-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
 import { sessionOf } from './persistent-session.ts';
@@ -207,7 +207,7 @@ function redirectToTls(merged: MergedServer, hosts: Map<string, OpenHost>): void
 /** Where the host is a service that the VirtualService itself sends requests to. */
 function sessionOfHost(reader: ProxyReader, name: string, virtualService: ResolvedVirtualService): string {
   if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
-  if (!destinationsOf(virtualService, undefined).has(name)) return '';
+  if (!virtualService.destinations.all.some(({ host }) => host === name)) return '';
   return sessionOf(reader, destinationService(reader, name, virtualService.namespace));
 }
 

@@ -7,6 +7,7 @@ import type { Service } from '../../model/service.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { IstioEgressListener } from '../../schema/istio-types.gen.ts';
+import { type DestinationHost, destinationsFor } from './destinations.ts';
 import { covers, type HostSet, importEverything, importOf, importsOf, importsVirtualService } from './imports.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
 import { visibleServices } from './visibility.ts';
@@ -19,7 +20,7 @@ export interface EgressListener {
 }
 
 /** An egress listener of a Sidecar, seen from a namespace. */
-interface EgressListenerRef {
+export interface EgressListenerRef {
   readonly namespace: string;
   /** Key of the Sidecar; empty for the implicit listener that imports `*\/*`. */
   readonly sidecar: string;
@@ -29,12 +30,27 @@ interface EgressListenerRef {
 const egressListenerKey = ({ namespace, sidecar, index }: EgressListenerRef): string =>
   `${namespace}|${sidecar}|${index}`;
 
+/** Those of the Sidecar with this key, in their order; the implicit one if it has none. */
+export function egressListenersOf(
+  reader: Reader,
+  { namespace, sidecar }: Omit<EgressListenerRef, 'index'>,
+): readonly EgressListenerRef[] {
+  const count = sidecar === '' ? 0 : (reader.object('Sidecar', sidecar)?.spec.egress?.length ?? 0);
+  if (count === 0) return [{ namespace, sidecar: '', index: 0 }];
+  return Array.from({ length: count }, (_, index) => ({ namespace, sidecar, index }));
+}
+
+/** The listener as written; undefined for the implicit one. */
+export function egressSpec(reader: Reader, { sidecar, index }: EgressListenerRef): IstioEgressListener | undefined {
+  return sidecar === '' ? undefined : reader.object('Sidecar', sidecar)?.spec.egress?.[index];
+}
+
 export const egressListener: Query<EgressListenerRef, EgressListener> = {
   name: 'select/egressListener',
   key: egressListenerKey,
   run: (reader, ref) => {
-    const { namespace, sidecar, index } = ref;
-    const spec = sidecar === '' ? undefined : reader.object('Sidecar', sidecar)?.spec.egress?.[index];
+    const { namespace } = ref;
+    const spec = egressSpec(reader, ref);
     const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
     const virtualServices = reader
       .get(virtualServicesFor, { namespace, gateway: 'mesh' })
@@ -44,12 +60,12 @@ export const egressListener: Query<EgressListenerRef, EgressListener> = {
 };
 
 /** Apart from the listener, because VirtualServices change more often. */
-const egressServices: Query<EgressListenerRef, readonly Service[]> = {
+export const egressServices: Query<EgressListenerRef, readonly Service[]> = {
   name: 'select/egressServices',
   key: egressListenerKey,
   run: (reader, ref) => {
-    const { namespace, sidecar, index } = ref;
-    const spec = sidecar === '' ? undefined : reader.object('Sidecar', sidecar)?.spec.egress?.[index];
+    const { namespace } = ref;
+    const spec = egressSpec(reader, ref);
     const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
     const port = listenerPort(spec);
     const imported: Service[] = [];
@@ -61,6 +77,17 @@ const egressServices: Query<EgressListenerRef, readonly Service[]> = {
     }
     return oneNamespaceEach(imported, namespace, reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE'));
   },
+};
+
+/**
+ * The destinations of the listener's VirtualServices, in their order. Equal, and so the identical list, as long as no
+ * destination changes.
+ */
+export const egressDestinations: Query<EgressListenerRef, readonly DestinationHost[]> = {
+  name: 'select/egressDestinations',
+  key: egressListenerKey,
+  run: (reader, ref) =>
+    reader.get(egressListener, ref).virtualServices.flatMap(vs => destinationsFor(vs, ref.namespace)),
 };
 
 /** The port that the listener's services must have; undefined when any will do. */

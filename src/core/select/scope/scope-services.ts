@@ -8,40 +8,63 @@ import type { Service } from '../../model/service.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { servicesOfHost } from '../../registry/services.ts';
-import type { Destination, HTTPRoute } from '../../schema/istio-types.gen.ts';
-import { cutToPorts, type EgressListener, listenerPort } from './egress-listener.ts';
-import type { ResolvedVirtualService } from './virtual-services.ts';
-import { isVisible } from './visibility.ts';
+import {
+  cutToPorts,
+  egressDestinations,
+  egressListenersOf,
+  egressServices,
+  egressSpec,
+  listenerPort,
+} from './egress-listener.ts';
+import { isVisible, visibleServices } from './visibility.ts';
+
+export interface ScopeRef {
+  readonly namespace: string;
+  /** Key of the Sidecar; empty for the built-in default. */
+  readonly sidecar: string;
+}
+
+export const scopeKey = ({ namespace, sidecar }: ScopeRef): string => `${namespace}|${sidecar}`;
 
 /**
  * The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met.
+ * A query of its own: it runs when services or destinations change, not with every VirtualService.
  */
-export function scopeServices(
-  reader: Reader,
-  listeners: readonly EgressListener[],
-  namespace: string,
-): readonly Service[] {
-  const found = new Map<string, Service>();
-  for (const listener of listeners) {
-    for (const service of listener.services) addService(reader, found, service);
-    const port = listenerPort(listener.spec);
-    for (const vs of listener.virtualServices) {
-      for (const [host, ports] of destinationsOf(vs, namespace)) {
+export const scopeServices: Query<ScopeRef, readonly Service[]> = {
+  name: 'select/scopeServices',
+  key: scopeKey,
+  run: (reader, ref) => {
+    const { namespace } = ref;
+    const found = new Map<string, Service>();
+    for (const listener of egressListenersOf(reader, ref)) {
+      for (const service of reader.get(egressServices, listener)) addService(reader, found, service);
+      const port = listenerPort(egressSpec(reader, listener));
+      for (const { host, ports } of reader.get(egressDestinations, listener)) {
         const service = serviceFor(reader, host, namespace);
         if (service === undefined) continue;
         const wanted = port !== undefined ? [port] : ports;
         addService(reader, found, wanted === undefined ? service : cutToPorts(reader, service, wanted));
       }
     }
-  }
-  return [...found.values()];
-}
+    return [...found.values()];
+  },
+};
+
+/** Of a gateway; the argument is a namespace: its visible services. */
+export const gatewayScopeServices: Query<string, readonly Service[]> = {
+  name: 'select/gatewayScopeServices',
+  run: (reader, namespace) => {
+    const found = new Map<string, Service>();
+    for (const service of reader.get(visibleServices, namespace)) addService(reader, found, service);
+    return [...found.values()];
+  },
+};
 
 /**
  * One service for each hostname: the first, but a Kubernetes service replaces others; the ports of otherwise equal
  * services are merged.
  */
-export function addService(reader: Reader, found: Map<string, Service>, service: Service | undefined): void {
+function addService(reader: Reader, found: Map<string, Service>, service: Service | undefined): void {
   if (service === undefined) return;
   const seen = found.get(service.hostname);
   if (seen === undefined) found.set(service.hostname, service);
@@ -70,41 +93,6 @@ function alike(a: Service, b: Service): boolean {
     a.exportTo.length === b.exportTo.length &&
     a.exportTo.every((target, i) => target === b.exportTo[i])
   );
-}
-
-/**
- * Host → named ports; undefined when a destination names no port and so means all. Rules only for clients of other
- * namespaces do not count; without `namespace` all rules count.
- */
-export function destinationsOf(
-  vs: ResolvedVirtualService,
-  namespace: string | undefined,
-): ReadonlyMap<string, readonly number[] | undefined> {
-  const found = new Map<string, readonly number[] | undefined>();
-  const add = (to: Destination | undefined): void => {
-    if (to?.host === undefined) return;
-    const port = to.port?.number;
-    if (!port) found.set(to.host, undefined);
-    else if (!found.has(to.host)) found.set(to.host, [port]);
-    else {
-      const ports = found.get(to.host);
-      if (ports !== undefined && !ports.includes(port)) found.set(to.host, [...ports, port]);
-    }
-  };
-  for (const route of vs.spec.http ?? []) {
-    if (namespace !== undefined && !appliesIn(route, namespace)) continue;
-    for (const to of route.route ?? []) add(to.destination);
-    add(route.mirror);
-    for (const mirror of route.mirrors ?? []) add(mirror.destination);
-  }
-  for (const route of [...(vs.spec.tcp ?? []), ...(vs.spec.tls ?? [])])
-    for (const to of route.route ?? []) add(to.destination);
-  return found;
-}
-
-function appliesIn(route: HTTPRoute, namespace: string): boolean {
-  const matches = route.match ?? [];
-  return matches.length === 0 || matches.some(match => !match.sourceNamespace || match.sourceNamespace === namespace);
 }
 
 /**

@@ -7,11 +7,10 @@ import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
 import type { Destination } from '../../schema/istio-types.gen.ts';
-import { type EgressListener, egressListener } from './egress-listener.ts';
-import { addService, scopeServices } from './scope-services.ts';
+import { type EgressListener, egressListener, egressListenersOf } from './egress-listener.ts';
+import { gatewayScopeServices, type ScopeRef, scopeKey, scopeServices } from './scope-services.ts';
 import type { ObjOf } from './specs.ts';
 import { virtualServicesFor } from './virtual-services.ts';
-import { visibleServices } from './visibility.ts';
 
 export type { EgressListener } from './egress-listener.ts';
 
@@ -78,22 +77,16 @@ export const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
   run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
 };
 
-/** `sidecar`: the key of the Sidecar, empty for the built-in default. */
-const scopeOf: Query<{ readonly namespace: string; readonly sidecar: string }, SidecarScope> = {
+const scopeOf: Query<ScopeRef, SidecarScope> = {
   name: 'select/scopeOf',
-  key: ({ namespace, sidecar }) => `${namespace}|${sidecar}`,
-  run: (reader, { namespace, sidecar: key }) => {
-    const sidecar = key === '' ? undefined : reader.object('Sidecar', key);
-    const count = sidecar?.spec.egress?.length ?? 0;
-    const listeners =
-      count === 0
-        ? [reader.get(egressListener, { namespace, sidecar: '', index: 0 })]
-        : Array.from({ length: count }, (_, i) => reader.get(egressListener, { namespace, sidecar: key, index: i }));
+  key: scopeKey,
+  run: (reader, ref) => {
+    const sidecar = ref.sidecar === '' ? undefined : reader.object('Sidecar', ref.sidecar);
     return {
-      namespace,
+      namespace: ref.namespace,
       sidecar,
-      egressListeners: listeners,
-      services: scopeServices(reader, listeners, namespace),
+      egressListeners: egressListenersOf(reader, ref).map(listener => reader.get(egressListener, listener)),
+      services: reader.get(scopeServices, ref),
       outboundTrafficPolicy: outboundPolicy(reader, sidecar),
     };
   },
@@ -102,16 +95,12 @@ const scopeOf: Query<{ readonly namespace: string; readonly sidecar: string }, S
 /** Argument: a namespace. Its visible services, and the VirtualServices of the mesh without their services. */
 const gatewayScope: Query<string, SidecarScope> = {
   name: 'select/gatewayScope',
-  run: (reader, namespace) => {
-    const services = new Map<string, Service>();
-    for (const service of reader.get(visibleServices, namespace)) addService(reader, services, service);
-    return {
-      namespace,
-      egressListeners: [reader.get(gatewayListener, namespace)],
-      services: [...services.values()],
-      outboundTrafficPolicy: outboundPolicy(reader, undefined),
-    };
-  },
+  run: (reader, namespace) => ({
+    namespace,
+    egressListeners: [reader.get(gatewayListener, namespace)],
+    services: reader.get(gatewayScopeServices, namespace),
+    outboundTrafficPolicy: outboundPolicy(reader, undefined),
+  }),
 };
 
 const gatewayListener: Query<string, EgressListener> = {

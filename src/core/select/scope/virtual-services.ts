@@ -9,6 +9,7 @@ import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
+import { type Destinations, destinationsIn } from './destinations.ts';
 import { guardedHost } from './host-guard.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
@@ -23,6 +24,8 @@ export interface ResolvedVirtualService {
   readonly gateways: readonly string[];
   /** Delegates merged; hosts, destinations and gateways (those of matches too) resolved. */
   readonly spec: SpecOf<'VirtualService'>;
+  /** Those of `spec`. */
+  readonly destinations: Destinations;
   readonly exports: Exports;
 }
 
@@ -54,7 +57,8 @@ function resolvedOf(
 ): ResolvedVirtualService {
   const { name, namespace } = obj;
   const exports = exportsOf(spec.exportTo, exportTo, namespace);
-  return { obj, name, namespace, hosts: spec.hosts ?? [], gateways, spec, exports };
+  const destinations = destinationsIn(spec);
+  return { obj, name, namespace, hosts: spec.hosts ?? [], gateways, spec, destinations, exports };
 }
 
 /** One that is translated names its hosts, destinations and gateways in full. undefined: the guard keeps it out. */

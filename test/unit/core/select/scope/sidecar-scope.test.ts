@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../../src/core/base/json.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { type SidecarScope, scopeService, sidecarScope } from '../../../../../src/core/select/scope/sidecar-scope.ts';
 import { ask, nodeOf, proxyOf, put, type WorldPart, world } from '../../../world.ts';
@@ -129,5 +130,68 @@ describe('a Sidecar scope', () => {
     const after = put(before, service('far', { clusterIP: '10.96.9.9' }, { namespace: 'other' })).state;
     expect(tracker.get(after, proxy, sidecarScope, '')).toBe(old);
     expect(tracker.get(after, proxy, scopeService, 'near.default.svc.cluster.local')?.name).toBe('near');
+  });
+
+  describe('after a change of a VirtualService', () => {
+    const far2 = service('far2', {}, { namespace: 'other' });
+    const egress = sidecar('s', { egress: [{ hosts: ['./*'] }] });
+    const destination = { host: 'two', port: { number: 80 } };
+    const rule = { route: [{ destination }], headers: { request: { set: { round: '1' } } } };
+    const vs = (...http: Json[]) => virtualService('vs', { hosts: ['near'], http });
+    function servicesAfter(changed: JsonObject, type: 'sidecar' | 'router' = 'sidecar') {
+      const before = world([near, two, far, far2, egress, vs(rule)]);
+      const tracker = new Tracker();
+      const proxy = proxyOf(nodeOf({ type }));
+      const old = tracker.get(before, proxy, sidecarScope, '');
+      const now = tracker.get(put(before, changed).state, proxy, sidecarScope, '');
+      expect(now.egressListeners).not.toBe(old.egressListeners);
+      return { old: old.services, now: now.services };
+    }
+    const shown = (services: SidecarScope['services']) =>
+      services.map(s => [s.name, s.ports.map(port => port.port).join()]);
+
+    test.each(['sidecar', 'router'] as const)('of headers or matches keeps its services, those of a %s', type => {
+      const header = vs({ ...rule, headers: { request: { set: { round: '2' } } } });
+      const match = vs({ ...rule, match: [{ sourceLabels: { app: 'x' }, headers: { round: { exact: '2' } } }] });
+      for (const changed of [header, match]) {
+        const { old, now } = servicesAfter(changed, type);
+        expect(now).toBe(old);
+      }
+    });
+    test('has the services of destinations that were added', () => {
+      const { old, now } = servicesAfter(vs(rule, to('far.other.svc.cluster.local')));
+      expect(hosts(old)).toEqual(['near', 'two']);
+      expect(hosts(now)).toEqual(['near', 'two', 'far']);
+    });
+    test('has others for another destination', () => {
+      const { now } = servicesAfter(vs(to('far2.other.svc.cluster.local')));
+      expect(hosts(now)).toEqual(['near', 'two', 'far2']);
+    });
+    test('lacks those of a rule that applies to clients of other namespaces only', () => {
+      const external = to('far.other.svc.cluster.local') as JsonObject;
+      const general = world([near, far, egress, vs(external)]);
+      const tracker = new Tracker();
+      const ask = (state: typeof general) => hosts(tracker.get(state, proxyOf(nodeOf()), sidecarScope, '').services);
+      expect(ask(general)).toEqual(['near', 'far']);
+      const restricted = put(general, vs({ ...external, match: [{ sourceNamespace: 'x' }] })).state;
+      expect(ask(restricted)).toEqual(['near']);
+      const own = put(restricted, vs({ ...external, match: [{ sourceNamespace: 'default' }] })).state;
+      expect(ask(own)).toEqual(['near', 'far']);
+    });
+    test('has the port that a destination names now', () => {
+      const narrow = sidecar('s', { egress: [{ hosts: ['./near.default.svc.cluster.local'] }] });
+      const before = world([near, two, narrow, vs(rule)]);
+      const tracker = new Tracker();
+      const ask = (state: typeof before) => shown(tracker.get(state, proxyOf(nodeOf()), sidecarScope, '').services);
+      expect(ask(before)).toEqual([
+        ['near', '80'],
+        ['two', '80'],
+      ]);
+      const moved = vs({ ...rule, route: [{ destination: { ...destination, port: { number: 81 } } }] });
+      expect(ask(put(before, moved).state)).toEqual([
+        ['near', '80'],
+        ['two', '81'],
+      ]);
+    });
   });
 });
