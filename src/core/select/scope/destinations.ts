@@ -1,5 +1,5 @@
 // The destinations of a VirtualService: the hosts that its rules send requests to, with the ports that they name. They
-// are kept apart from the rules, so that a change of anything else in a rule leaves the services of a scope as they are.
+// are kept apart from the rules: a change of anything else in a rule leaves the services of a scope as they are.
 // Source: Istio pilot/pkg/model/push_context.go (virtualServiceDestinations,
 // virtualServiceDestinationsFilteredBySourceNamespace).
 
