@@ -7,8 +7,8 @@
 // events leaves no trace.
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
-// selected by discoverySelectors; if ISTIO_WATCH_NAMESPACE names one, it must be that one; and configuration, including
-// WorkloadEntries of remote clusters, must have no label istio.io/rev or our revision in it.
+// selected by discoverySelectors; if ISTIO_WATCH_NAMESPACE names one, it must be that one; and Istio's configuration,
+// including WorkloadEntries of remote clusters, must have no label istio.io/rev or our revision in it.
 
 import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
@@ -108,9 +108,14 @@ function passesFilters(state: State, obj: Obj): boolean {
   return isOfRevision(state, obj) && isWatched(state, obj) && isDiscovered(state, obj);
 }
 
+/**
+ * Translated whatever revision they are labelled with; a Gateway of the Gateway API is then matched by the revision's
+ * tags, and of the others too only the status goes by the label.
+ */
+const OF_ALL_REVISIONS: ReadonlySet<KindName> = new Set(['KubernetesGateway', 'Ingress', 'IngressClass']);
+
 function isOfRevision(state: State, obj: Obj): boolean {
-  // A Gateway of the Gateway API is matched by the revision's tags when it is translated.
-  if (obj.kind === 'KubernetesGateway') return true;
+  if (OF_ALL_REVISIONS.has(obj.kind)) return true;
   if (definitions[obj.kind].store !== 'config' && obj.kind !== 'RemoteWorkloadEntry') return true;
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;

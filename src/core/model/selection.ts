@@ -23,6 +23,13 @@ const OF_TOPOLOGY: ReadonlySet<string> = new Set([
   ZONE_LABEL,
 ]);
 
+/** The part of a selector that a workload's own labels decide about; the selector itself if that is all of it. */
+export function withoutTopology(selector: Labels): Labels {
+  const entries = Object.entries(selector);
+  const own = entries.filter(([key]) => !OF_TOPOLOGY.has(key));
+  return own.length === entries.length ? selector : Object.fromEntries(own);
+}
+
 /**
  * Labels that name the sort of a workload: many workloads have the same. The last part of a name, behind its prefix. A
  * guess; a wrong one costs only time. The labels that are really rare change with every object, but an index entry must

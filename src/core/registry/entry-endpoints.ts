@@ -3,6 +3,7 @@
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
+import { withoutTopology } from '../model/selection.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
@@ -129,10 +130,11 @@ const hostWorkload: Query<{ readonly namespace: string; readonly name: string; r
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
   const pods: Instance[] = [];
   const candidates = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS') ? podsOfNamespace(reader, namespace) : [];
+  const ofPods = withoutTopology(selector);
   for (const pod of candidates) {
-    if (!selects(selector, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
+    if (!selects(ofPods, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
     const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
-    if (workload === undefined) continue;
+    if (workload === undefined || !selects(selector, workload.labels)) continue;
     const single = { ...workload, addresses: workload.addresses.slice(0, 1) };
     const chosen = reader.feature('ISTIO_DUAL_STACK') ? workload : single;
     pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });

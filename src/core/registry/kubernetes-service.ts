@@ -87,11 +87,9 @@ function resolutionOf(headless: boolean, isAlias: boolean): Resolution {
   return isAlias ? 'Alias' : 'ClientSideLB';
 }
 
+/** An entry without a name is no namespace: an annotation of nothing but commas exports to none. */
 function exportAnnotation(text: string | undefined): readonly string[] | undefined {
-  return text
-    ?.split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '');
+  return text ? text.split(',').map(part => part.trim()) : undefined;
 }
 
 function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
@@ -121,16 +119,12 @@ function externalAddresses(obj: Obj<'Service'>): Service['externalAddresses'] {
   return addresses.length === 0 ? {} : { [obj.cluster]: addresses };
 }
 
-/** Addresses and accounts of all clusters; everything else is the first one's. Undefined if there is none. */
+/** Addresses within, and accounts, of all clusters; everything else is the first one's. Undefined if there is none. */
 export function mergeServices(services: readonly Service[]): Service | undefined {
   if (services.length < 2) return services[0];
   return {
     ...services[0]!,
     clusterVips: Object.assign({}, ...services.map(service => service.clusterVips)) as Service['clusterVips'],
-    externalAddresses: Object.assign(
-      {},
-      ...services.map(service => service.externalAddresses),
-    ) as Service['externalAddresses'],
     serviceAccounts: [...new Set(services.flatMap(service => service.serviceAccounts))].sort(),
   };
 }

@@ -3,13 +3,14 @@
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
-import { labelKeys, selectorKey } from '../model/selection.ts';
+import { labelKeys, selectorKey, withoutTopology } from '../model/selection.ts';
 import type { Reader } from '../query/reader.ts';
 import { type AnyWorkloadEntry, workloadOfAny } from './workload-entry.ts';
 
 /**
- * The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology
- * included), by name.
+ * The ServiceEntries of a namespace among which are all that select a workload with one of these sets of labels, by
+ * name. Where a selector names the topology, which a workload has from its node and cluster, it may select no such
+ * workload.
  */
 export function selectingEntries(
   reader: Reader,
@@ -20,7 +21,7 @@ export function selectingEntries(
   const found: Obj<'ServiceEntry'>[] = [];
   for (const key of keys) {
     for (const entry of reader.indexed('serviceEntriesBySelector', `${namespace}/${key}`)) {
-      const selector = entry.spec.workloadSelector?.labels ?? {};
+      const selector = withoutTopology(entry.spec.workloadSelector?.labels ?? {});
       if (workloads.some(labels => selects(selector, labels))) found.push(entry);
     }
   }

@@ -7,6 +7,13 @@ import type { Reader } from '../query/reader.ts';
 
 const ANNOTATION = 'networking.istio.io/traffic-distribution';
 
+const byField: Readonly<Record<string, TrafficDistribution>> = {
+  PreferClose: 'PreferSameZone',
+  PreferSameZone: 'PreferSameZone',
+  PreferSameNode: 'PreferSameNode',
+};
+
+/** Annotations are read in any case. */
 const byText: Readonly<Record<string, TrafficDistribution>> = {
   preferclose: 'PreferSameZone',
   prefersamezone: 'PreferSameZone',
@@ -15,7 +22,7 @@ const byText: Readonly<Record<string, TrafficDistribution>> = {
 
 /** An annotation with an unknown value ends the search. */
 export function trafficDistributionOf(reader: Reader, obj: Obj, field: string | undefined): TrafficDistribution {
-  const fromField = field === undefined ? undefined : byText[field.toLowerCase()];
+  const fromField = field === undefined ? undefined : byField[field];
   if (fromField !== undefined) return fromField;
   const own = obj.annotations[ANNOTATION] ?? '';
   if (own !== '') return byText[own.toLowerCase()] ?? 'Any';

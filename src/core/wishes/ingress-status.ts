@@ -1,6 +1,7 @@
-// The load-balancer status of Ingresses: where the mesh's ingress gateway is reached, the same for every Ingress of
-// ours.
-// Source: Istio pilot/pkg/config/kube/ingress/ingress.go (runningAddresses, sliceToStatus).
+// The load-balancer status of Ingresses: where the mesh's ingress gateway is reached, the same for every Ingress. Those
+// of other revisions are served too; their status is written by the control plane of that revision.
+// Source: Istio pilot/pkg/config/kube/ingress/ingress.go (runningAddresses, sliceToStatus), pilot/pkg/status
+// (RegisterStatus).
 
 import { isIp } from '../base/ip.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -10,6 +11,7 @@ import type { Query, Reader } from '../query/reader.ts';
 import { oneOf } from '../translate/derived.ts';
 import { ingressSelector } from '../translate/ingress/ingress-gateways.ts';
 import { processedIngresses } from '../translate/ingress/ingresses.ts';
+import { isOurs } from './gateway-api/ours.ts';
 import { writesStatuses } from './gateway-api/status-wish.ts';
 import { MANAGER, type Wish } from './wish.ts';
 
@@ -22,7 +24,8 @@ export const ingressStatuses: Query<'', readonly Wish[]> = {
     if (!writesStatuses(reader)) return [];
     const addresses = reader.get(ingressAddresses, '');
     const ingress = addresses.length === 0 ? null : addresses.map(entryOf);
-    return reader.get(processedIngresses, '').map(({ namespace, name }) =>
+    const own = reader.get(processedIngresses, '').filter(one => isOurs(reader, one));
+    return own.map(({ namespace, name }) =>
       oneOf<Wish>(reader, {
         cluster: reader.setting('clusterId'),
         kind: 'Ingress',

@@ -9,7 +9,11 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
-import type { AccessLogging, MeshConfig_ExtensionProvider } from '../../schema/istio-types.gen.ts';
+import type {
+  AccessLogging,
+  MeshConfig_ExtensionProvider,
+  MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat,
+} from '../../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import type { TrafficClass } from './traffic-class.ts';
@@ -28,7 +32,13 @@ interface GrpcSink {
 }
 
 export type AccessLogSpec = { readonly filter?: string } & (
-  | { readonly kind: 'file'; readonly path: string; readonly format: LogFormat; readonly omitEmptyValues: boolean }
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      /** undefined: that of Envoy. */
+      readonly format: LogFormat | undefined;
+      readonly omitEmptyValues: boolean;
+    }
   | ({
       readonly kind: 'http-als' | 'tcp-als';
       readonly requestHeaders: readonly string[];
@@ -190,10 +200,17 @@ function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider):
   if (definition.name === BUILT_IN_PROVIDER && format === undefined && !omitEmptyValues) {
     return { kind: 'file', path, format: meshFormat(reader), omitEmptyValues };
   }
-  if (format?.labels !== undefined) {
-    return { kind: 'file', path, format: { kind: 'json', labels: format.labels }, omitEmptyValues };
-  }
-  return { kind: 'file', path, format: { kind: 'text', text: withNewline(format?.text ?? '') }, omitEmptyValues };
+  return { kind: 'file', path, format: ownFormat(format), omitEmptyValues };
+}
+
+/** Without one Istio's text; one that says neither text nor labels is none, and Envoy's own format is written. */
+function ownFormat(
+  given: MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat | undefined,
+): LogFormat | undefined {
+  if (given === undefined) return { kind: 'text', text: '' };
+  const { labels, text } = given;
+  if (labels !== undefined) return { kind: 'json', labels };
+  return text === undefined ? undefined : { kind: 'text', text: withNewline(text) };
 }
 
 function withNewline(text: string): string {

@@ -1,5 +1,7 @@
-// Which Ingresses are ours: by the annotation of old, by the IngressClass that exists, or any where the mesh says so.
-// Source: Istio pilot/pkg/config/kube/ingress/ingress.go (shouldProcessIngressWithClass).
+// Which Ingresses are ours: by the annotation of old, by the IngressClass that exists, or any where the mesh says so;
+// none where it says OFF.
+// Source: Istio pilot/pkg/config/kube/ingress/virtualservices.go (shouldProcessIngressWithClass),
+// pilot/pkg/bootstrap/configcontroller.go.
 
 import { byAge, configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -19,8 +21,11 @@ export const processedIngresses: Query<'', readonly Obj<'Ingress'>[]> = {
 
 function isProcessed(reader: Reader, { annotations, spec }: Obj<'Ingress'>): boolean {
   const mode = reader.mesh('ingressControllerMode') ?? 'STRICT';
+  if (mode === 'OFF') return false;
   const annotation = annotations[CLASS_ANNOTATION];
-  if (annotation !== undefined) return mode !== 'OFF' && annotation === (reader.mesh('ingressClass') ?? '');
+  if (annotation !== undefined) {
+    return mode !== 'UNSPECIFIED' && annotation === (reader.mesh('ingressClass') ?? '');
+  }
   const named = spec.ingressClassName;
   const found = named === undefined ? undefined : reader.object('IngressClass', configKey('', named));
   if (found !== undefined) return found.spec.controller === CONTROLLER;

@@ -65,7 +65,7 @@ function sinkOf(spec: AccessLogSpec, place: Place): AccessLog {
         name: 'envoy.access_loggers.file',
         typedConfig: any('envoy.extensions.access_loggers.file.v3.FileAccessLog', {
           path: spec.path,
-          logFormat: logFormat(spec.format, spec.omitEmptyValues),
+          logFormat: spec.format && logFormat(spec.format, spec.omitEmptyValues),
         }),
       };
     case 'http-als': {

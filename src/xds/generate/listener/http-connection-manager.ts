@@ -24,7 +24,7 @@ import {
 import { durationOf, ZERO_DURATION } from '../common/duration.ts';
 import { lastOf } from '../common/last.ts';
 import { orNone } from '../common/or-none.ts';
-import { cidrRange } from './cidr.ts';
+import { addressRanges } from './cidr.ts';
 
 const SERVER_NAME = 'istio-envoy';
 
@@ -126,6 +126,7 @@ export const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
     const requestId = part(headers, 'requestId');
     const path = pathNormalization(inputs.pathNormalization);
     const server = serverHeader(traffic, part(headers, 'server'));
+    const internal = addressRanges(inputs.internalNetworks);
     const certificate = clientCertificate(traffic, headers, inputs.topology ?? {});
     return {
       streamIdleTimeout: ZERO_DURATION,
@@ -136,8 +137,7 @@ export const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
       mergeSlashes: path.mergeSlashes,
       pathWithEscapedSlashesAction: path.pathWithEscapedSlashesAction,
       useRemoteAddress: { value: inputs.useRemoteAddress },
-      internalAddressConfig:
-        inputs.internalNetworks.length === 0 ? undefined : { cidrRanges: inputs.internalNetworks.map(cidrRange) },
+      internalAddressConfig: internal.length === 0 ? undefined : { cidrRanges: internal },
       serverName: server.serverName,
       serverHeaderTransformation: server.serverHeaderTransformation,
       generateRequestId: requestId.disabled === true ? { value: false } : undefined,

@@ -9,7 +9,6 @@ import type { Duration } from '../../../core/schema/duration.ts';
 import { listenerName } from '../../../core/select/listener/listener-addresses.ts';
 import type { SocketSettings } from '../../../core/select/listener/listener-settings.ts';
 import {
-  type CidrRange,
   type Filter,
   type FilterChain,
   type FilterChainMatch,
@@ -18,7 +17,7 @@ import {
   TrafficDirection,
 } from '../../proto/types.gen.ts';
 import { durationOf, durationOfMs, ZERO_DURATION } from '../common/duration.ts';
-import { cidrRange } from './cidr.ts';
+import { addressRanges } from './cidr.ts';
 import { httpInspector, tlsInspector } from './listener-filters.ts';
 import { additionalAddresses, configMetadata, listenerAddress, socketFields } from './listener-parts.ts';
 
@@ -51,7 +50,7 @@ export const outboundChain: Generator<OutboundChainInputs, FilterChain> = {
 function matchOf(inputs: OutboundChainInputs): FilterChainMatch | undefined {
   const { serverNames, ranges, alpn } = inputs;
   if (inputs.matchesAll) return undefined;
-  const prefixRanges: readonly CidrRange[] = ranges.map(cidrRange);
+  const prefixRanges = addressRanges(ranges);
   return {
     serverNames: serverNames.length === 0 ? undefined : serverNames,
     prefixRanges: prefixRanges.length === 0 ? undefined : prefixRanges,

@@ -93,6 +93,18 @@ describe('the revision label', () => {
     expect(held(settings(settings(labelled, 'stable'), 'canary'))).toEqual(kinds);
   });
 
+  test('leaves Ingresses and their classes in force', () => {
+    const networking = (kind: string): JsonObject => ({
+      apiVersion: 'networking.k8s.io/v1',
+      kind,
+      metadata: { name: 'i', ...(kind === 'Ingress' ? { namespace: 'default' } : {}) },
+      spec: {},
+    });
+    const labelled = ['Ingress', 'IngressClass'].map(kind => withRevision(networking(kind), 'canary'));
+    const { objects } = labelled.reduce((state, object) => put(state, object).state, settings(base, 'stable'));
+    expect([objects.Ingress.size, objects.IngressClass.size]).toEqual([1, 1]);
+  });
+
   test('prefers the object of our revision where two sources have it', () => {
     const stable = settings(base, 'stable');
     const first = step(stable, { kind: 'Add', source: 'aaa/Kubernetes', object: withRevision(route, 'canary') }).state;

@@ -214,6 +214,20 @@ describe('endpoints of ServiceEntries', () => {
     expect(endpoints(state, EXT).map(e => e.addresses[0])).toEqual(['10.0.0.1', '10.0.0.2', '3.3.3.3']);
   });
 
+  test('list pods that are selected by the topology of their node and cluster', () => {
+    const inZone = (selector: Readonly<Record<string, string>>) => {
+      const labels = { app: 'ext', ...selector };
+      const entry = serviceEntry('ext', { hosts: ['ext.example.com'], workloadSelector: { labels } });
+      const pods = ['a', 'b'].map((name, i) => pod(name, `10.0.0.${i}`, { labels: { app: 'ext' }, node: `n-${name}` }));
+      return [entry, ...pods, node('n-a', 'r', 'z-a'), node('n-b', 'r', 'z-b')];
+    };
+    const found = (selector: Readonly<Record<string, string>>) =>
+      endpoints(world(inZone(selector)), EXT).map(e => e.addresses[0]);
+    expect(found({ 'topology.kubernetes.io/zone': 'z-b' })).toEqual(['10.0.0.1']);
+    expect(found({ 'topology.istio.io/cluster': 'Kubernetes' })).toEqual(['10.0.0.0', '10.0.0.1']);
+    expect(found({ 'topology.istio.io/cluster': 'other' })).toEqual([]);
+  });
+
   test('merge two entries of one host, the older first; round robin keeps one endpoint for each port', () => {
     const entry = (name: string, address: string, day: number, resolution: string) =>
       serviceEntry(name, { hosts: ['ext.example.com'], resolution, endpoints: [{ address }] }, { day });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { type Labels, selects } from '../../../../src/core/base/labels.ts';
-import { labelKeys, selectorKey } from '../../../../src/core/model/selection.ts';
+import { labelKeys, selectorKey, withoutTopology } from '../../../../src/core/model/selection.ts';
 import type { Reader } from '../../../../src/core/query/reader.ts';
 import { untrackedReader } from '../../../../src/core/query/untracked.ts';
 import { reduce } from '../../../../src/core/reduce.ts';
@@ -52,13 +52,13 @@ describe('selection by index', () => {
     fc.array(fc.tuple(labels, address), { maxLength: 5 }),
   );
 
-  it('finds the ServiceEntries that select one of several workloads', () => {
+  it('finds the ServiceEntries that select one of several workloads, whatever the topology', () => {
     fc.assert(
       fc.property(world, fc.array(labels, { maxLength: 3 }), ([selectors, inline, workloads], asked) => {
         const reader = worldOf(selectors, inline, workloads);
         const all = reader.objects('ServiceEntry', 'ns/').filter(({ spec }) => {
           const selector = spec.workloadSelector;
-          return selector !== undefined && asked.some(one => selects(selector.labels ?? {}, one));
+          return selector !== undefined && asked.some(one => selects(withoutTopology(selector.labels ?? {}), one));
         });
         expect(selectingEntries(reader, 'ns', asked)).toEqual(all);
       }),
@@ -102,5 +102,6 @@ describe('selection by index', () => {
     expect(selectorKey({ env: 'prod', name: 'a', 'example.com/team': 't' })).toBe('name=a');
     expect(selectorKey({ version: 'v1', env: 'prod' })).toBe('env=prod');
     expect(labelKeys({ 'topology.istio.io/cluster': 'c', b: '2', a: '1' })).toEqual(['a=1', 'b=2']);
+    expect(withoutTopology({ 'topology.istio.io/cluster': 'c', b: '2' })).toEqual({ b: '2' });
   });
 });

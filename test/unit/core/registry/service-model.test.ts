@@ -191,7 +191,7 @@ describe('dual stack', () => {
 });
 
 describe('a service in several clusters', () => {
-  test('is defined by the config cluster; each cluster adds its addresses and accounts', () => {
+  test('is defined by the config cluster; each cluster adds its addresses within and its accounts', () => {
     const account = (name: string) => ({ annotations: { 'alpha.istio.io/kubernetes-serviceaccounts': name } });
     const state = world([
       inCluster(
@@ -210,7 +210,7 @@ describe('a service in several clusters', () => {
       ports: [{ name: 'http', port: 80 }],
       defaultAddress: '10.0.0.1',
       clusterVips: { Kubernetes: ['10.0.0.1'], A: ['10.1.0.1'] },
-      externalAddresses: { A: ['192.0.2.1'] },
+      externalAddresses: {},
       serviceAccounts: ['spiffe://cluster.local/ns/default/sa/a', 'spiffe://cluster.local/ns/default/sa/k'],
     });
     expect(onlyB).toMatchObject({ clusterVips: { B: ['10.2.0.2'] }, defaultAddress: '10.2.0.2' });

@@ -29,8 +29,24 @@ describe('the registry of Kubernetes services', () => {
     expect(ask(state, allServices, '').map(s => s.exportTo)).toEqual([['default', 'other'], ['default']]);
   });
 
+  test('exports to no namespace by an annotation that names none', () => {
+    const exportTo = (text: string) => service('a', {}, { annotations: { 'networking.istio.io/exportTo': text } });
+    const of = (text: string) => ask(world([exportTo(text)]), allServices, '')[0]?.exportTo;
+    expect([of(','), of('a,'), of('')]).toEqual([[''], ['', 'a'], ['*']]);
+  });
+
+  test('keeps the addresses outside of the first cluster that has the service', () => {
+    const balanced = (ip: string, clusterIP: string) => ({
+      ...service('web', { type: 'LoadBalancer', clusterIP }),
+      status: { loadBalancer: { ingress: [{ ip }] } },
+    });
+    const state = world([balanced('1.1.1.1', '10.96.0.1'), inCluster('remote', balanced('2.2.2.2', '10.97.0.1'))]);
+    expect(ask(state, allServices, '')[0]?.externalAddresses).toEqual({ Kubernetes: ['1.1.1.1'] });
+  });
+
   test.each([
     [{ trafficDistribution: 'PreferClose' }, {}, {}, 'PreferSameZone'],
+    [{ trafficDistribution: 'preferclose' }, {}, {}, 'Any'],
     [{}, { 'networking.istio.io/traffic-distribution': 'prefersamenode' }, {}, 'PreferSameNode'],
     [{}, {}, { 'networking.istio.io/traffic-distribution': 'PreferClose' }, 'PreferSameZone'],
     [

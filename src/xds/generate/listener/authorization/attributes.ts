@@ -7,8 +7,8 @@
 
 import type { Permission, Principal, StringMatcher } from '../../../proto/types.gen.ts';
 import { quoteRegex } from '../../common/quote-regex.ts';
+import { addressRange } from '../cidr.ts';
 import {
-  addressRange,
   anyValue,
   claimMatcher,
   headerMatcher,

@@ -4,10 +4,8 @@
 // or `+` in it matches itself alone (CVE-2026-39350).
 // Source: Istio pilot/pkg/security/authz/matcher.
 
-import { ipRange } from '../../../../core/model/ip-range.ts';
 import { any } from '../../../proto/any.ts';
 import type {
-  CidrRange,
   HeaderMatcher,
   MetadataMatcher,
   Permission,
@@ -53,12 +51,6 @@ export function pathPermission(value: string): Permission | undefined {
   if (!pathTemplate.startsWith('/') || pathTemplate.length > TEMPLATE_LENGTH_MAX) return undefined;
   const typedConfig = any('envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig', { pathTemplate });
   return { uriTemplate: { name: 'uri-template', typedConfig } };
-}
-
-/** Host bits are kept; undefined for a text that is neither an address nor a prefix. */
-export function addressRange(text: string): CidrRange | undefined {
-  const range = ipRange(text);
-  return range === undefined ? undefined : { addressPrefix: range.address, prefixLen: { value: range.length } };
 }
 
 /** Any of the values; one alone is not wrapped. */

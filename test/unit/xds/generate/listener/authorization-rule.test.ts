@@ -5,16 +5,13 @@ import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../../../../src/core/schema/istio-types.gen.ts';
 import { quoteRegex } from '../../../../../src/xds/generate/common/quote-regex.ts';
 import type { RuleContext } from '../../../../../src/xds/generate/listener/authorization/attributes.ts';
-import {
-  addressRange,
-  pathPermission,
-  textMatcher,
-} from '../../../../../src/xds/generate/listener/authorization/matchers.ts';
+import { pathPermission, textMatcher } from '../../../../../src/xds/generate/listener/authorization/matchers.ts';
 import { rulePolicy } from '../../../../../src/xds/generate/listener/authorization/rule.ts';
 import {
   expandPrincipals,
   expandTrustDomains,
 } from '../../../../../src/xds/generate/listener/authorization/trust-domains.ts';
+import { addressRange } from '../../../../../src/xds/generate/listener/cidr.ts';
 
 const http: RuleContext = { namespace: 'foo', tcp: false, peer: 'tls', trustDomains: ['cluster.local'] };
 const tcp: RuleContext = { ...http, tcp: true };

@@ -275,6 +275,17 @@ describe('destination subnets of TCP rules', () => {
     expect(tcpProxy(listener.defaultFilterChain).cluster).toBe(CLUSTER);
   });
 
+  it('of IPv6 are matched in their short form', () => {
+    const listener = clientScene([db, rules('2001:0DB8:0:0::/32', '::FFFF:10.0.0.1')]).listener(
+      'client',
+      '10.96.0.3_3306',
+    );
+    expect(listener.filterChains?.[0]?.filterChainMatch?.prefixRanges).toEqual([
+      { addressPrefix: '2001:db8::', prefixLen: { value: 32 } },
+      { addressPrefix: '::ffff:10.0.0.1', prefixLen: { value: 128 } },
+    ]);
+  });
+
   it('in two rules belong to the first: Envoy refuses two chains that match alike', () => {
     const route = (host: string): JsonObject[] => [{ destination: { host } }];
     const twice = istio('VirtualService', 'prod', 'db', {

@@ -44,6 +44,18 @@ describe('access logs', () => {
     expect(quiet.listener('app', 'virtualInbound').accessLog).toBeUndefined();
   });
 
+  it('have the default format of Envoy if that of a provider is empty', () => {
+    const extensionProviders = [
+      { name: 'a', envoyFileAccessLog: { path: '/a', logFormat: {}, omitEmptyValues: true } },
+      { name: 'b', envoyFileAccessLog: { path: '/b', logFormat: { text: '' } } },
+    ];
+    const accessLogging = [{ providers: [{ name: 'a' }, { name: 'b' }] }];
+    const scene = workloadScene([HTTP], [telemetry('t', 'prod', { accessLogging })], { mesh: { extensionProviders } });
+    const [a, b] = (managers(scene).server.accessLog ?? []).map(log => log.typedConfig as FileAccessLog | undefined);
+    expect([a?.path, a?.logFormat]).toEqual(['/a', undefined]);
+    expect(b?.logFormat?.textFormatSource?.inlineString).toMatch(/^\[%START_TIME%\] .*\n$/);
+  });
+
   it('follow Telemetry for each side, and the mesh for a side without Telemetry', () => {
     const accessLogging = [{ match: { mode: 'CLIENT' }, providers: [{ name: 'b' }, { name: 'a' }] }];
     const scene = workloadScene([HTTP], [telemetry('t', 'prod', { accessLogging })], {
