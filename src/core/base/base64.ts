@@ -56,14 +56,19 @@ export function bytesOfBase64(text: string): Uint8Array {
   return bytes.slice(0, length);
 }
 
-/** The text whose UTF-8 is this base64; octets that are no UTF-8 become U+FFFD each. */
+/** The text whose UTF-8 is this base64. */
 export function textOfBase64(base64: string): string {
-  const bytes = bytesOfBase64(base64);
+  return textOfUtf8(bytesOfBase64(base64));
+}
+
+/** Octets that are no UTF-8 become U+FFFD each. */
+export function textOfUtf8(bytes: ArrayLike<number> & Iterable<number>): string {
+  const octets = Uint8Array.from(bytes);
   let text = '';
-  for (let i = 0; i < bytes.length; ) {
-    const first = bytes[i]!;
+  for (let i = 0; i < octets.length; ) {
+    const first = octets[i]!;
     const more = first < 0x80 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    const tailing = [...bytes.slice(i + 1, i + 1 + more)];
+    const tailing = [...octets.slice(i + 1, i + 1 + more)];
     const whole = tailing.length === more && tailing.every(octet => octet >> 6 === 2);
     const point = tailing.reduce((bits, octet) => (bits << 6) | (octet & 63), first & LEADING_BITS[more]!);
     const isSound = whole && point >= SMALLEST[more]! && point <= 0x10ffff && point >> 11 !== 27;

@@ -9,7 +9,7 @@ import { goYaml } from '../go-yaml.ts';
 import { TemplateFault } from '../limits.ts';
 import { fromJson, show, textArgument, toJson, type Value, Viewed } from '../value.ts';
 import { StructView } from '../views.ts';
-import { parsed } from './collections.ts';
+import { own, parsed } from './collections.ts';
 import { otelAttributes } from './otel.ts';
 import { withoutDefaults } from './proxy-config.ts';
 
@@ -45,9 +45,9 @@ export const istio: { readonly [name: string]: TemplateFunction } = {
   excludeInterfaces: ofTexts(1, text => text),
   appendMultusNetwork: ofTexts(2, (existing, network) => withNetwork(existing!, network!)),
   directory: ofTexts(1, path => path!.slice(0, path!.lastIndexOf('/') + 1)),
-  fromJSON: taking(1, 1, ([text]) => {
+  fromJSON: taking(1, 1, ([text], context) => {
     const value = parsed(textArgument(text, 'fromJSON'));
-    return value === undefined ? '{}' : value;
+    return value === undefined ? '{}' : own(value, context);
   }),
   toJSON: taking(1, 1, ([map], { budget }) => {
     const text = goJson(toJson(map) ?? {});

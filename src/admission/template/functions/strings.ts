@@ -1,10 +1,9 @@
-// sprig's functions on texts that give equal results for equal arguments. Source: Masterminds/sprig strings.go,
-// regex.go; functions with a clock, randomness, network or keys are not here.
+// sprig's functions on texts that give equal results for equal arguments. Source: Masterminds/sprig strings.go;
+// functions with a clock, randomness, network or keys are not here.
 
-import { RE2JS } from 're2js';
+import { base64OfText, textOfBase64 } from '../../../core/base/base64.ts';
 import { ANY_NUMBER, integerArgument, listArgument, ofTexts, taking } from '../arguments.ts';
 import type { TemplateFunction } from '../evaluate.ts';
-import { TemplateFault } from '../limits.ts';
 import { quotedGo } from '../quote.ts';
 import { anyText, isList, textArgument, type Value } from '../value.ts';
 
@@ -107,20 +106,8 @@ export const strings: { readonly [name: string]: TemplateFunction } = {
       .join(''),
   ),
   plural: taking(3, 3, ([one, many, count]) => (integerArgument(count) === 1 ? one : many)),
-  b64enc: ofTexts(1, text => base64(text!)),
+  b64enc: ofTexts(1, text => base64OfText(text!)),
   b64dec: ofTexts(1, text => fromBase64(text!)),
-  regexMatch: ofTexts(2, (pattern, text) => compiled(pattern!).matcher(text!).find()),
-  regexFind: ofTexts(2, (pattern, text) => {
-    const matcher = compiled(pattern!).matcher(text!);
-    return matcher.find() ? (matcher.group() ?? '') : '';
-  }),
-  regexReplaceAll: taking(3, 3, ([pattern, text, put], { budget }) => {
-    const replaced = compiled(textArgument(pattern, 'regexReplaceAll'))
-      .matcher(textArgument(text, 'regexReplaceAll'))
-      .replaceAll(textArgument(put, 'regexReplaceAll'));
-    budget.make(replaced.length);
-    return replaced;
-  }),
 };
 
 function given(args: readonly Value[]): readonly Value[] {
@@ -148,56 +135,8 @@ function words(text: string): readonly string[] {
     .map(word => word.toLowerCase());
 }
 
-/** RE2 takes time linear in the text. */
-function compiled(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(pattern);
-  } catch {
-    throw new TemplateFault(`error parsing regexp: \`${pattern}\``);
-  }
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-function base64(text: string): string {
-  const bytes = utf8(text);
-  let out = '';
-  for (let i = 0; i < bytes.length; i += 3) {
-    const [a, b, c] = [bytes[i]!, bytes[i + 1], bytes[i + 2]];
-    const bits = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
-    out += ALPHABET[bits >> 18]! + ALPHABET[(bits >> 12) & 63]!;
-    out += (b === undefined ? '=' : ALPHABET[(bits >> 6) & 63]!) + (c === undefined ? '=' : ALPHABET[bits & 63]!);
-  }
-  return out;
-}
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function fromBase64(text: string): string {
-  const escaped: string[] = [];
-  let [bits, count] = [0, 0];
-  for (const character of text.replace(/=+$/, '')) {
-    const digit = ALPHABET.indexOf(character);
-    if (digit < 0) return 'illegal base64 data';
-    bits = ((bits << 6) | digit) & 0xffffff;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    escaped.push(`%${((bits >> count) & 255).toString(16).padStart(2, '0')}`);
-  }
-  try {
-    return decodeURIComponent(escaped.join(''));
-  } catch {
-    return 'illegal base64 data';
-  }
-}
-
-function utf8(text: string): readonly number[] {
-  const bytes: number[] = [];
-  for (const character of text) {
-    const code = character.codePointAt(0)!;
-    if (code < 0x80) bytes.push(code);
-    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63));
-    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63));
-    else bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63));
-  }
-  return bytes;
+  return BASE64.test(text) ? textOfBase64(text) : 'illegal base64 data';
 }
