@@ -10,6 +10,10 @@ const THREAD_START = 'const port = parentPort;';
 /** For the writer thread's module as one function, which is called for each thread. */
 const THREAD = '?thread';
 
+/** A value that the module kept from before a mutant was active would hide the mutant. */
+const MEMO = '/src/xds/generate/common/last.ts';
+const NO_MEMO = 'export const lastOf = run => run;';
+
 /** What the module does when it is loaded, to its end, becomes the function. */
 function asFunction(source: string): string {
   return `${source.replace(THREAD_IMPORT, '').replace(THREAD_START, `export function startThread({ parentPort, workerData }) {\n${THREAD_START}`)}\n}\n`;
@@ -37,6 +41,7 @@ export function instrumented(work: string, here: string, tests: readonly string[
     },
     load(id) {
       if (id === `\0${TESTS}`) return tests.map(file => `import ${JSON.stringify(join(root, file))};`).join('\n');
+      if (id.endsWith(MEMO) && sources[id] === undefined) return NO_MEMO;
       if (!id.endsWith(THREAD)) return sources[id];
       const source = sources[id.slice(0, -THREAD.length)];
       return source && asFunction(source);

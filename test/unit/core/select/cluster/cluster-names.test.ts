@@ -23,10 +23,16 @@ describe('names of clusters', () => {
     );
   });
 
-  it.each(['BlackHoleCluster', '', 'outbound|80|x', 'sideways|80||a', 'outbound|x||a', 'outbound|80||a|b'])(
-    'reject %s',
-    name => {
-      expect(parseClusterName(name)).toBeUndefined();
-    },
-  );
+  it.each([
+    'BlackHoleCluster',
+    '',
+    'outbound|80|x',
+    'sideways|80||a',
+    'outbound|x||a',
+    'outbound|80||a|b',
+    '80||a|',
+    'outbound|80',
+  ])('reject %s', name => {
+    expect(parseClusterName(name)).toBeUndefined();
+  });
 });

@@ -133,6 +133,26 @@ describe('the discovery type', () => {
     expect([...clustersOf(dynamic, 'p').keys()]).toContain('outbound|443||*.example.com');
   });
 
+  it.each<[string, JsonObject | undefined, true | undefined]>([
+    ['without TLS', undefined, undefined],
+    ['that validates the requested name', { mode: 'SIMPLE' }, undefined],
+    ['with a name of the rule', { mode: 'SIMPLE', sni: 'a.example.com' }, true],
+    ['that validates nothing', { mode: 'SIMPLE', insecureSkipVerify: true }, true],
+    ['of the mesh', { mode: 'ISTIO_MUTUAL' }, undefined],
+    ['of the mesh with a name of the rule', { mode: 'ISTIO_MUTUAL', sni: 'a.example.com' }, true],
+  ])('of a forward proxy %s is marked as insecure only where Envoy demands it', (_what, tls, expected) => {
+    const rules = tls === undefined ? [] : [rule('*.example.com', { trafficPolicy: { tls } })];
+    const made = scene([entry({ hosts: ['*.example.com'], resolution: 'DYNAMIC_DNS' }), ...rules]);
+    const { clusterType } = cluster(made, 'p', 'outbound|443||*.example.com');
+    const config = clusterType?.typedConfig as { readonly allowInsecureClusterOptions?: boolean } | undefined;
+    expect(config?.allowInsecureClusterOptions).toBe(expected);
+  });
+
+  it('of names without any endpoint gives no cluster', () => {
+    const spec = { resolution: 'DNS', workloadSelector: { labels: { app: 'none' } } };
+    expect([...clustersOf(scene([entry(spec)]), 'p').keys()]).not.toContain(external);
+  });
+
   it('becomes the original destination by PASSTHROUGH, without endpoints', () => {
     const rules = [entry({ resolution: 'DNS' }), rule('ext.example.com', passthrough)];
     const message = cluster(scene(rules), 'p', external);
@@ -161,6 +181,23 @@ describe('the upstream protocol of a cluster', () => {
 
   it('of an undetected port is HTTP/1 on gateways', () => {
     expect(optionsOf(scene([], {}, { name: 'foo', port: 80 }), 'gw')).toBeUndefined();
+  });
+
+  it.each<[string, string | undefined, string | undefined, boolean]>([
+    ['http', undefined, 'UPGRADE', true],
+    ['tcp', undefined, 'UPGRADE', false],
+    ['http', undefined, 'DO_NOT_UPGRADE', false],
+    ['http', 'UPGRADE', undefined, true],
+    ['tcp', 'UPGRADE', undefined, true],
+    ['http', 'DO_NOT_UPGRADE', 'UPGRADE', false],
+    ['http', 'DEFAULT', 'UPGRADE', true],
+    ['http', 'DEFAULT', undefined, false],
+  ])('of a port named %s with the rule %s in a mesh with %s is HTTP/2: %s', (name, ofRule, ofMesh, expected) => {
+    const http = ofRule === undefined ? { maxRetries: 1 } : { h2UpgradePolicy: ofRule };
+    const mesh = ofMesh === undefined ? {} : { h2UpgradePolicy: ofMesh };
+    const made = scene([rule('web', { trafficPolicy: { connectionPool: { http } } })], { mesh }, { name, port: 80 });
+    const options = optionsOf(made) as { readonly explicitHttpConfig?: JsonObject } | undefined;
+    expect(options?.explicitHttpConfig?.http2ProtocolOptions !== undefined).toBe(expected);
   });
 
   it('is upgraded by the mesh or by a rule, and ALPN lists it', () => {

@@ -83,6 +83,29 @@ describe('inbound clusters', () => {
     });
   });
 
+  it("connect to the loopback address of the workload's family", () => {
+    const made = scene([], { mesh: { inboundTrafficPolicy: { mode: 'LOCALHOST' } } });
+    made.connect('web', node({}, '2001:db8::1'));
+    const [group] = cluster(made, 'web', name).loadAssignment?.endpoints ?? [];
+    expect(group?.lbEndpoints?.[0]?.endpoint?.address?.socketAddress?.address).toBe('::1');
+  });
+
+  it('name the service and the rule in telemetry, unless telemetry has no labels', () => {
+    const trafficPolicy = { connectionPool: { tcp: { maxConnections: 3 } } };
+    const described = (env: SceneOptions['env'] = {}) =>
+      cluster(scene([rule('web', { trafficPolicy })], { env }), 'web', name).metadata?.filterMetadata?.istio;
+    expect(described()).toEqual({
+      config: '/apis/networking.istio.io/v1/namespaces/default/destination-rule/rule-web',
+      services: [{ host: 'web.default.svc.cluster.local', name: 'web', namespace: 'default' }],
+    });
+    expect(described({ PILOT_ENABLE_TELEMETRY_LABEL: 'false' })).toBeUndefined();
+  });
+
+  it('have statistics without a subset', () => {
+    const mesh = { inboundClusterStatName: '%SERVICE_NAME%-%SUBSET_NAME%-%TARGET_PORT%' };
+    expect(cluster(scene([], { mesh }), 'web', name).altStatName).toBe('web--8080;');
+  });
+
   it('are absent without interception', () => {
     expect([...clustersOf(scene([], {}, { INTERCEPTION_MODE: 'NONE' }), 'web').keys()]).not.toContain(name);
   });

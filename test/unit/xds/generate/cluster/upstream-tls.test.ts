@@ -66,6 +66,13 @@ describe('automatic mTLS', () => {
     expect(cluster(scene([headless]), 'p', name).transportSocket).toBeUndefined();
   });
 
+  it('requires every endpoint to support it where a rule passes connections through', () => {
+    const passes = rule('web', { trafficPolicy: { loadBalancer: { simple: 'PASSTHROUGH' } } });
+    expect(cluster(scene([passes]), 'p', NAME).transportSocket).toBeDefined();
+    const plain = pod('web', 'default', '10.0.0.1', { app: 'web' });
+    expect(cluster(scene([passes, plain]), 'p', NAME).transportSocket).toBeUndefined();
+  });
+
   it('uses the certificates that the node names', () => {
     const metadata = { TLS_CLIENT_CERT_CHAIN: '/c', TLS_CLIENT_KEY: '/k', TLS_CLIENT_ROOT_CERT: '/r' };
     const context = tlsContext(cluster(scene([], {}, metadata), 'p', NAME));
@@ -96,6 +103,22 @@ describe('TLS of a DestinationRule', () => {
     expect(message.metadata?.filterMetadata?.istio).toMatchObject({ alpn_override: 'false' });
   });
 
+  it('in mode SIMPLE takes the names to validate from a ServiceEntry, and none from the accounts of pods', () => {
+    const simple = { trafficPolicy: { tls: { mode: 'SIMPLE' } } };
+    const external = istio('ServiceEntry', 'default', 'ext', {
+      hosts: ['ext.example.com'],
+      ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+      resolution: 'DNS',
+      subjectAltNames: ['spiffe://ext'],
+    });
+    const made = scene([external, rule('ext.example.com', simple), rule('web', simple)]);
+    const names = (name: string): unknown =>
+      tlsContext(cluster(made, 'p', name))?.commonTlsContext?.combinedValidationContext?.defaultValidationContext
+        ?.matchSubjectAltNames;
+    expect(names('outbound|80||ext.example.com')).toEqual([{ exact: 'spiffe://ext' }]);
+    expect(names(NAME)).toBeUndefined();
+  });
+
   it('in mode SIMPLE with insecureSkipVerify validates nothing', () => {
     const message = cluster(scene([tls({ mode: 'SIMPLE', insecureSkipVerify: true })]), 'p', NAME);
     expect(tlsContext(message)?.commonTlsContext?.validationContext).toEqual({});
@@ -108,6 +131,13 @@ describe('TLS of a DestinationRule', () => {
     const context = tlsContext(cluster(made, 'p', NAME));
     expect(context?.sni).toBe('x');
     expect(context?.commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name).toBe('file-cert:/c~/k');
+  });
+
+  it('sends without TLS, and reports it, where the node names a certificate without its key', () => {
+    const made = scene([], {}, { TLS_CLIENT_CERT_CHAIN: '/c' });
+    const found = clustersOf(made, 'p').get(NAME);
+    expect(found?.message.transportSocket ?? found?.message.transportSocketMatches).toBeUndefined();
+    expect(found?.problems.map(({ path }) => path)).toEqual(['trafficPolicy.tls']);
   });
 
   it('supports credentialName for gateways and selected workloads only', () => {

@@ -207,6 +207,29 @@ describe('the clusters of a gRPC client', () => {
     expect(cluster({ tls: { mode, ...files } }).transportSocket).toBeUndefined();
   });
 
+  it('of a subset have the policy of the subset', () => {
+    const ring = { loadBalancer: { consistentHash: { httpHeaderName: 'x' } } };
+    expect([cluster(ring).lbPolicy, cluster(ring, `outbound|50051|v1|${ORDERS}`).lbPolicy]).toEqual([2, undefined]);
+  });
+
+  it.each(['LEAST_CONN', 'RANDOM', 'PASSTHROUGH'])('report that gRPC does not know %s', simple => {
+    const [found] = listed(scene([rule({ loadBalancer: { simple } })]), CDS, CLUSTER);
+    expect(found!.problems.map(({ message }) => message)).toEqual([
+      `gRPC does not know ${simple}: its clients use round robin`,
+    ]);
+  });
+
+  it('of a service that keeps its sessions keep to endpoints that drain, and those of its subsets do not', () => {
+    const metadata = { name: 'orders', namespace: 'prod', labels: { 'istio.io/persistent-session': 'session' } };
+    const env = { PILOT_ENABLE_PERSISTENT_SESSION_FILTER: 'true' };
+    const of = scene([{ ...orders, metadata }, rule({ loadBalancer: { simple: 'ROUND_ROBIN' } })], grpcNode(), { env });
+    const [whole, subset] = ['', 'v1'].map(name => one<Cluster>(of, CDS, `outbound|50051|${name}|${ORDERS}`));
+    expect(whole!.commonLbConfig?.overrideHostStatus).toBeDefined();
+    expect(subset!.commonLbConfig).toBeUndefined();
+    const bare = { ...orders, metadata: { ...metadata, labels: {} } };
+    expect(one<Cluster>(scene([bare], grpcNode(), { env }), CDS, CLUSTER).commonLbConfig).toBeUndefined();
+  });
+
   it('exist for subsets that the rule names', () => {
     const of = scene([rule({ tls: { mode: 'ISTIO_MUTUAL' } })]);
     const asked = ['v1', 'v2'].map(subset => `outbound|50051|${subset}|${ORDERS}`);
