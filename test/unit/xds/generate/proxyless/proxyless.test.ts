@@ -150,6 +150,8 @@ describe('the routes of a gRPC client', () => {
     const [found] = listed(of, RDS, CLUSTER);
     expect((found!.message as RouteConfiguration).virtualHosts![0]!.routes![0]!.typedPerFilterConfig).toBeUndefined();
     expect(found!.problems.map(({ path }) => path)).toEqual(['VirtualService prod/orders spec.http[0].corsPolicy']);
+    const plain = scene([istio('VirtualService', 'prod', 'orders', { hosts: ['orders'], http: [to] })]);
+    expect(listed(plain, RDS, CLUSTER)[0]!.problems).toEqual([]);
   });
 
   it('keep faults, which gRPC knows', () => {

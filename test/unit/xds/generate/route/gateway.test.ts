@@ -124,6 +124,44 @@ describe('the routes of a gateway', () => {
     expect([bare.requireTls, bare.routes]).toEqual([2, undefined]);
   });
 
+  it('redirect to TLS a host that a later server redirects, if only by a wildcard', () => {
+    const made = scene(
+      gateway('gw', [
+        http(80, ['a.example.com'], { port: { number: 80, name: 'plain', protocol: 'HTTP' } }),
+        http(80, ['*.example.com'], { tls: { httpsRedirect: true } }),
+      ]),
+      virtualService('v', ['a.example.com'], [to('shop')]),
+    );
+    expect(made.host('gw', 'http.80', 'a.example.com:80').requireTls).toBe(2);
+  });
+
+  it('stay apart where a second VirtualService adds routes to one of the hosts', () => {
+    const made = scene(
+      gateway('gw', [http(80, ['*'])]),
+      virtualService('v', ['a.example.com', 'b.example.com', 'c.example.com'], [to('shop', { uri: { prefix: '/v' } })]),
+      virtualService('w', ['b.example.com'], [to('shop', { uri: { prefix: '/w' } })]),
+      virtualService('x', ['c.example.com'], [to('shop', { uri: { prefix: '/x' } })]),
+    );
+    const paths = (host: string) =>
+      made.routes('gw', 'http.80', `${host}.example.com:80`).map(({ match }) => match?.prefix);
+    expect(domains(made, 'http.80')).toEqual(
+      ['a', 'b', 'c'].map(host => [`${host}.example.com:80`, [`${host}.example.com`]]),
+    );
+    expect([paths('b'), paths('c')]).toEqual([
+      ['/v', '/w'],
+      ['/v', '/x'],
+    ]);
+  });
+
+  it('have all VirtualServices of a Gateway, however many there are', () => {
+    const hosts = Array.from({ length: 100 }, (_, i) => `h${i}.example.com`);
+    const many = hosts.map((host, i) => virtualService(`v${i}`, [host], [to('shop')]));
+    const made = scene(gateway('gw', [http(80, hosts)]), ...many, virtualService('w', hosts, [to('shop')]));
+    const found = made.route('gw', 'http.80').virtualHosts ?? [];
+    expect(found.map(({ routes }) => routes?.length)).toEqual(hosts.map(() => 2));
+    expect(new Set(found.flatMap(host => host.domains))).toEqual(new Set(hosts));
+  });
+
   it('are built once for all servers of a route configuration', () => {
     const made = twoPorts(
       [http(80, ['a.example.com']), http(81, ['b.example.com'])],
