@@ -38,14 +38,14 @@ const resources = (type: string, goldens: string): readonly (readonly [string, R
       tests: [...UNIT_TESTS, GOLDENS],
       data: ['test/conformance/golden'],
       goldens,
-      testsMax: 80,
+      testsMax: 150,
     },
   ]);
 
 const EVERY_RESOURCE: Row = {
   tests: [...UNIT_TESTS, GOLDENS],
   data: ['test/conformance/golden'],
-  testsMax: 80,
+  testsMax: 150,
 };
 
 const HELD_BY: Readonly<Record<string, Row>> = {
