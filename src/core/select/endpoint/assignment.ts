@@ -129,7 +129,7 @@ function offersMtls(reader: ProxyReader, endpoint: Endpoint, ruleMode: string | 
 /** Endpoints of the port and subset that the proxy may use, shards in order. */
 function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): readonly Endpoint[] {
   const { service, port, subset } = question;
-  const keep = visibility(reader, service);
+  const keep = visibility(reader, question);
   const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
   const allPorts = isPoolService(service);
@@ -165,6 +165,14 @@ function hasUsableAddress(endpoint: Endpoint): boolean {
   return address === '' || endpoint.port === 0 || isIp(address);
 }
 
+/**
+ * A WorkloadEntry may name its network alone. As an address Envoy would refuse the empty text, and the whole assignment
+ * with it; istiod sends it where no gateway leads to the network.
+ */
+function hasAddress(endpoint: Endpoint): boolean {
+  return (endpoint.addresses[0] ?? '') !== '';
+}
+
 interface Visibility {
   readonly cluster: (cluster: string) => boolean;
   readonly endpoint: (endpoint: Endpoint) => boolean;
@@ -174,14 +182,14 @@ interface Visibility {
  * Which of a service's endpoints the proxy may see; the checks follow the order of Istio
  * pilot/pkg/xds/endpoints/endpoint_builder.go.
  */
-function visibility(reader: ProxyReader, service: Service): Visibility {
+function visibility(reader: ProxyReader, { service, dns }: AssignmentQuestion): Visibility {
   const clusterLocal = reader.get(isClusterLocal, service.hostname);
   const ownCluster = clusterLocal || service.nodeLocal ? reader.facet('clusterId') : undefined;
   const ownNode = service.nodeLocal ? metadataText(reader, 'NODE_NAME') : undefined;
   const networks = requestedNetworks(reader);
   const draining = reader.feature('PILOT_DRAINING_LABEL');
   const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
-  const manyNetworks = reader.get(networkGateways, '').length > 0;
+  const manyNetworks = networkGatewaysFor(reader, dns).length > 0;
   // Of the merged service: settings of the service in another cluster do not count.
   const sendsUnhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any';
   return {
@@ -190,8 +198,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
       if (ownNode !== undefined && endpoint.nodeName !== ownNode) return false;
       if (networks !== undefined && endpoint.network !== '' && !networks.includes(endpoint.network)) return false;
       if (clusterLocal && endpoint.cluster !== ownCluster) return false;
-      if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network))
-        return false;
+      if (!hasAddress(endpoint) && (!manyNetworks || reader.facet('network') === endpoint.network)) return false;
       if (endpoint.health === 'UnHealthy' && !sendsUnhealthy) return false;
       if (endpoint.health === 'Terminating') return false;
       return keepsDraining || (endpoint.health !== 'Draining' && (endpoint.labels[draining] ?? '') === '');
@@ -205,8 +212,13 @@ function requestedNetworks(reader: ProxyReader): readonly string[] | undefined {
   return view === '' ? undefined : view.split(',');
 }
 
+/** A cluster that resolves names also takes gateways that are known by name. */
+function networkGatewaysFor(reader: ProxyReader, names: boolean): readonly NetworkGateway[] {
+  return reader.get(names ? namedNetworkGateways : networkGateways, '');
+}
+
 function networkInputs(reader: ProxyReader, names: boolean): NetworkInputs {
-  const gateways = reader.get(names ? namedNetworkGateways : networkGateways, '');
+  const gateways = networkGatewaysFor(reader, names);
   if (gateways.length === 0) return { gateways, proxyNetwork: '', proxyFamilies: 'dual', router: false };
   return {
     gateways,

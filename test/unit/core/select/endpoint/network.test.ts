@@ -1,9 +1,9 @@
-// Gateways of networks that are Services of the type NodePort: which of the nodes' addresses, and which ports.
+// Gateways of networks: Services with a label, Services and addresses of MeshNetworks, and which addresses and ports.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import { networkGateways } from '../../../../../src/core/select/endpoint/network.ts';
-import { ask, world } from '../../../world.ts';
+import { gatewayNames, networkGateways } from '../../../../../src/core/select/endpoint/network.ts';
+import { ask, inCluster, type WorldOptions, world } from '../../../world.ts';
 import { node, service } from '../../registry/fixtures.ts';
 
 const SELECTOR = 'traffic.istio.io/nodeSelector';
@@ -36,5 +36,78 @@ describe('a gateway on node ports', () => {
   });
   test('is at the external IPs of its Service, if it has any', () => {
     expect(of(onNodes('{}', { externalIPs: ['192.0.2.1'] }))).toEqual(['192.0.2.1 30443']);
+  });
+});
+
+describe('a Service that its label makes the gateway of a network', () => {
+  const gateway = (ports: readonly number[], labels: Readonly<Record<string, string>> = {}, spec: JsonObject = {}) =>
+    service(
+      'gw',
+      { ports: ports.map(port => ({ name: `p${port}`, port })), externalIPs: ['192.0.2.1'], ...spec },
+      { labels: { 'topology.istio.io/network': 'n2', ...labels } },
+    );
+  const PORT = 'networking.istio.io/gatewayPort';
+  const found = (object: JsonObject): readonly (readonly number[])[] =>
+    ask(world([object]), networkGateways, '').map(({ port, hbonePort }) => [port, hbonePort]);
+
+  test.each<[readonly number[], Readonly<Record<string, string>>, readonly (readonly number[])[]]>([
+    [[15_443], {}, [[15_443, 0]]],
+    [[15_008], {}, [[0, 15_008]]],
+    [[15_443, 15_008], {}, [[15_443, 15_008]]],
+    [[80], {}, []],
+    [[80, 15_443], { [PORT]: '80' }, [[80, 0]]],
+    [[15_443], { [PORT]: '80' }, []],
+    [[15_443], { [PORT]: 'x' }, [[15_443, 0]]],
+    [[15_443], { [PORT]: '' }, [[15_443, 0]]],
+  ])('on ports %j with the labels %j is used on %j', (ports, labels, expected) => {
+    expect(found(gateway(ports, labels))).toEqual(expected);
+  });
+
+  test('is at its load balancers and its external addresses', () => {
+    const state = world([
+      {
+        ...gateway([15_443], {}, { type: 'LoadBalancer' }),
+        status: { loadBalancer: { ingress: [{ ip: '198.51.100.1' }] } },
+      },
+    ]);
+    expect(ask(state, networkGateways, '').map(({ address }) => address)).toEqual(['192.0.2.1', '198.51.100.1']);
+  });
+});
+
+describe('the gateways of MeshNetworks', () => {
+  const named = (gateways: readonly JsonObject[], registries = ['Kubernetes']): WorldOptions => ({
+    networks: { networks: { n2: { endpoints: registries.map(fromRegistry => ({ fromRegistry })), gateways } } },
+  });
+  const found = (gateways: readonly JsonObject[], registries?: readonly string[], labels = {}) => {
+    const gw = service('gw', { externalIPs: ['192.0.2.1'] }, { labels });
+    const state = world([gw, inCluster('other', service('gw', { externalIPs: ['192.0.2.2'] }))], {
+      ...named(gateways, registries as string[]),
+    });
+    return ask(state, networkGateways, '').map(({ address, port, cluster }) => `${cluster} ${address} ${port}`);
+  };
+  const byName = { registryServiceName: 'gw.default.svc.cluster.local', port: 15_443 };
+
+  test('are at their addresses, of no cluster', () => {
+    expect(found([{ address: '192.0.2.9', port: 443 }])).toEqual([' 192.0.2.9 443']);
+  });
+
+  test('are the Services of their names, in the clusters of the network', () => {
+    expect(found([byName])).toEqual(['Kubernetes 192.0.2.1 15443']);
+    expect(found([byName], ['other'])).toEqual(['other 192.0.2.2 15443']);
+    expect(found([byName], ['none'])).toEqual([]);
+    expect(found([{ ...byName, registryServiceName: 'gw.elsewhere' }])).toEqual([]);
+  });
+
+  test('leave out a Service whose label names its network', () => {
+    expect(found([byName], undefined, { 'topology.istio.io/network': 'n3' })).toEqual([]);
+  });
+
+  test('by host name need a resolved name, which is asked for once, if that is not switched off', () => {
+    const gateways = [1, 2].map(port => ({ address: 'Gateway.example.com', port }));
+    const ipToo = [...gateways, { address: '192.0.2.9', port: 443 }];
+    const state = (env = {}) => world([], { ...named(ipToo), settings: { env } });
+    expect(ask(state(), gatewayNames, '')).toHaveLength(1);
+    expect(ask(state({ RESOLVE_HOSTNAME_GATEWAYS: 'false' }), gatewayNames, '')).toEqual([]);
+    expect(ask(state(), networkGateways, '').map(({ address }) => address)).toEqual(['192.0.2.9']);
   });
 });

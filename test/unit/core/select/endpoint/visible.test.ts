@@ -7,13 +7,13 @@ import {
   endpointsOfCluster,
   selectClusterEndpoints,
 } from '../../../../../src/core/select/endpoint/cluster-endpoints.ts';
-import { ask, nodeOf, proxyOf, type WorldOptions, world } from '../../../world.ts';
-import { destinationRule, pod, service, slice } from '../../registry/fixtures.ts';
+import { ask, inCluster, nodeOf, proxyOf, type WorldOptions, type WorldPart, world } from '../../../world.ts';
+import { destinationRule, pod, service, serviceEntry, slice, workloadEntry } from '../../registry/fixtures.ts';
 
 const HOST = 'web.default.svc.cluster.local';
 
 interface Asked {
-  readonly parts: readonly JsonObject[];
+  readonly parts: readonly WorldPart[];
   readonly metadata?: JsonObject;
   readonly subset?: string;
   readonly port?: number;
@@ -112,5 +112,34 @@ describe('the endpoints that a proxy sees', () => {
     const parts = [service('web', { ports }), slice('web', [{ ip: '10.0.0.1' }]), admin];
     expect(visible({ parts })).toEqual(['10.0.0.1']);
     expect(visible({ parts, port: 81 })).toEqual(['10.0.0.9']);
+  });
+
+  test('are of all clusters, or only of that of the proxy if the mesh keeps the host in its cluster', () => {
+    const remote = inCluster('remote', service('web'), slice('web', [{ ip: '10.1.0.1' }]));
+    const parts = [service('web'), slice('web', [{ ip: '10.0.0.1' }]), remote];
+    const kept = (clusterLocal: boolean, hosts = [HOST]) => ({
+      mesh: { serviceSettings: [{ settings: { clusterLocal }, hosts }] },
+    });
+    expect(visible({ parts })).toEqual(['10.0.0.1', '10.1.0.1']);
+    expect(visible({ parts, options: kept(true) })).toEqual(['10.0.0.1']);
+    expect(visible({ parts, options: kept(true), metadata: { CLUSTER_ID: 'remote' } })).toEqual(['10.1.0.1']);
+    expect(visible({ parts, options: kept(false) })).toEqual(['10.0.0.1', '10.1.0.1']);
+    expect(visible({ parts, options: kept(true, ['*.other.svc.cluster.local']) })).toHaveLength(2);
+  });
+
+  test('of a service that resolves no names have an address, or a network that gateways lead to', () => {
+    const labels = { app: 'web' };
+    const entry = serviceEntry('web', { hosts: [HOST], workloadSelector: { labels } });
+    const at = (name: string, spec: JsonObject) => workloadEntry(name, { labels, ...spec });
+    const parts = [
+      entry,
+      at('a', { address: '10.0.0.1' }),
+      at('b', { address: 'b.example.com' }),
+      at('c', { network: 'far' }),
+    ];
+    expect(visible({ parts })).toEqual(['10.0.0.1']);
+    const networks = { networks: { far: { endpoints: [], gateways: [{ address: '192.0.2.1', port: 15_443 }] } } };
+    expect(visible({ parts, options: { networks } })).toEqual(['10.0.0.1', '']);
+    expect(visible({ parts, options: { networks }, metadata: { NETWORK: 'far' } })).toEqual(['10.0.0.1']);
   });
 });
