@@ -73,6 +73,40 @@ describe('ports of a Gateway', () => {
   });
 });
 
+describe('a Gateway of chosen Services', () => {
+  const own = (name: string, ports: readonly JsonObject[], namespace = 'edge'): JsonObject =>
+    service(name, namespace, { clusterIP: '10.96.0.9', selector: { istio: 'ingressgateway' }, ports });
+  const of = (services: string, more: JsonObject = {}): JsonObject =>
+    gateway(
+      'a',
+      [server(80, 'HTTP'), server(90, 'HTTP')],
+      {},
+      {
+        annotations: { 'internal.istio.io/gateway-service': services, ...more },
+      },
+    );
+  const routes = (...objects: readonly JsonObject[]) => Object.keys(merged(objects).routes).sort();
+  const EDGE = 'gw.edge.svc.cluster.local';
+  const ports = (targetPort: number): readonly JsonObject[] => [{ name: 'http', port: 80, targetPort }];
+
+  it('is for their proxies, at the ports that they have', () => {
+    expect(routes(own('gw', ports(8080)), of(EDGE))).toEqual(['http.8080']);
+    expect(routes(own('gw', ports(8080)), of('other.edge.svc.cluster.local'))).toEqual([]);
+  });
+
+  it('has each port that one of them leads to, once', () => {
+    const two = 'gw.edge.svc.cluster.local,more.edge.svc.cluster.local';
+    expect(routes(own('gw', ports(8080)), own('more', ports(8081)), of(two))).toEqual(['http.8080', 'http.8081']);
+    expect(routes(own('gw', ports(8080)), own('more', ports(8080)), of(two))).toEqual(['http.8080']);
+  });
+
+  it('leads to Services of its own namespace alone', () => {
+    const annotations = { 'internal.istio.io/gateway-service': EDGE };
+    const far = { ...gateway('a', [server(80, 'HTTP')]), metadata: { name: 'a', namespace: 'far', annotations } };
+    expect(routes(own('gw', ports(8080)), far)).toEqual([]);
+  });
+});
+
 describe('servers on one port', () => {
   it('form one group for HTTP, the oldest Gateway first', () => {
     const found = merged([
@@ -108,6 +142,53 @@ describe('servers on one port', () => {
     expect(groups(found)).toEqual([[443, 'HTTPS', '', ['one', 'two']]]);
     expect(Object.keys(found.routes)).toEqual(['https.443.one.a.edge', 'https.443.two.a.edge']);
     expect(found.refused.map(refused => refused.gateway)).toEqual(['edge/b']);
+  });
+
+  it('are two groups for TLS and, after it, TCP, and TLS that comes then is refused', () => {
+    const named = (host: string, name: string) =>
+      server(9443, 'TLS', { tls, hosts: [host], port: { number: 9443, name, protocol: 'TLS' } });
+    const found = merged([
+      gateway('a', [named('a.example.com', 'one'), server(9443, 'TCP'), named('b.example.com', 'two')]),
+    ]);
+    expect(groups(found)).toEqual([
+      [9443, 'TLS', '', ['one']],
+      [9443, 'TCP', '', ['tcp-9443']],
+    ]);
+    expect(found.refused.map(({ server: index, message }) => [index, message])).toEqual([
+      [2, 'port 9443 already serves TCP, which cannot be merged with TLS'],
+    ]);
+  });
+
+  it('may have one host twice at different addresses, and report which hosts clash at one', () => {
+    const at = (name: string, bind: string, hosts = ['a.example.com']) =>
+      server(443, 'HTTPS', { tls, hosts, bind, port: { number: 443, name, protocol: 'HTTPS' } });
+    expect(merged([gateway('a', [at('one', '10.0.0.1'), at('two', '10.0.0.2')])]).refused).toEqual([]);
+    const both = ['a.example.com', 'b.example.com'];
+    const twice = merged([gateway('a', [at('one', '', both), at('two', '', both)])]);
+    expect(twice.refused.map(({ message }) => message)).toEqual([
+      'another TLS server on port 443 has the same hosts: a.example.com, b.example.com',
+    ]);
+  });
+
+  it('are offered over QUIC where a Service has the port for UDP, too, and the flag says so', () => {
+    const both = ['TCP', 'UDP'].map(protocol => ({
+      name: `p-${protocol.toLowerCase()}`,
+      port: 443,
+      targetPort: 8443,
+      protocol,
+    }));
+    const own = (ports: readonly JsonObject[]) =>
+      service('gw', 'edge', { clusterIP: '10.96.0.9', selector: { istio: 'ingressgateway' }, ports });
+    const http3 = (ports: readonly JsonObject[], value: string): readonly boolean[] =>
+      Object.values(
+        merged([own(ports), gateway('a', [server(443, 'HTTPS', { tls })])], { PILOT_ENABLE_QUIC_LISTENERS: value })
+          .routes,
+      )
+        .flat()
+        .map(one => one.http3);
+    expect(http3(both, 'true')).toEqual([true]);
+    expect(http3(both, 'false')).toEqual([false]);
+    expect(http3(both.slice(0, 1), 'true')).toEqual([false]);
   });
 
   it('are plain HTTP if they redirect to TLS', () => {
