@@ -39,12 +39,8 @@ function httpFilter(
   const filters = hcm(chainOf(scene(kind, settings), 8080)).httpFilters ?? [];
   const config = filters.find(({ name }) => name === 'envoy.filters.http.ext_authz')?.typedConfig;
   if (config === undefined) throw new Error('no filter asks the authorizer');
-  const {
-    '@type': _type,
-    transportApiVersion: _version,
-    filterEnabledMetadata: _shadow,
-    ...rest
-  } = config as Record<string, unknown>;
+  const all: Readonly<Record<string, unknown>> = { ...config };
+  const { '@type': _type, transportApiVersion: _version, filterEnabledMetadata: _shadow, ...rest } = all;
   return JSON.parse(JSON.stringify(rest)) as Record<string, unknown>;
 }
 
