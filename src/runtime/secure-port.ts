@@ -39,12 +39,13 @@ export async function openSecurePort(
   identity: Identity,
   parts: IdentityParts,
 ): Promise<OpenedPort> {
-  const { options, log } = parts;
+  const { options, clock, log } = parts;
   const port = new SecurePort(xds.injector(), {
     settings: options.tls,
     material: undefined,
     admits: certificate => identity.admits(certificate),
     log,
+    clock,
   });
   const serving = new Serving(port, parts);
   await serving.begin(identity);

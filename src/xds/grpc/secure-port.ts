@@ -3,14 +3,15 @@
 // has no setting for versions and suites (docs/adr/0017).
 //
 // Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
-// accepts. Connections are accepted unread, and a few handshakes begin in each tick of the event loop: a thousand
-// clients that come at once delay nothing else for long.
+// accepts. A connection stands in a queue from its first bytes on, and few handshakes are in hand at once, since both
+// of their flights are computed on the event loop: a thousand clients that come at once delay nothing else for long.
 
 import { constants, type X509Certificate } from 'node:crypto';
 import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
-import { BatchPerTick } from '../serve/batch-per-tick.ts';
+import { AdmissionGate, type InHand, type Release } from '../serve/admission-gate.ts';
+import type { HostClock } from '../serve/host.ts';
 
 export interface TlsMaterial {
   /** PEM: leaf first. */
@@ -35,34 +36,44 @@ export interface SecurePortOptions {
   /** Undefined: this client certificate, which verifies, may come in. */
   readonly admits: (certificate: X509Certificate) => string | undefined;
   readonly log: (level: 'debug' | 'info' | 'warn', message: string) => void;
+  readonly clock: HostClock;
   /** Default: HANDSHAKES_MAX. */
   readonly handshakesMax?: number;
+  /** Default: HANDSHAKES_IN_HAND. */
+  readonly inHand?: InHand;
 }
 
-/** A handshake that takes longer is given up. */
+/** A handshake that takes longer is given up, and so is a client that is silent for this time. */
 export const HANDSHAKE_MS_MAX = 10_000;
+/** How long a client waits for its turn: as long as clients of gRPC wait for a connection (MIN_CONNECT_TIMEOUT). */
+export const TURN_WAIT_MS_MAX = 20_000;
 /** Connections accepted and not yet verified; further ones are closed. */
 export const HANDSHAKES_MAX = 4_096;
-/** Handshakes that begin in one tick of the event loop: each takes about half a millisecond in one turn. */
-export const HANDSHAKES_PER_TICK = 16;
+/**
+ * Handshakes in hand at once. Each takes a millisecond or two of the event loop, in two flights. One whose client is
+ * far away is soon no longer counted: a second flight comes about as long after the first as those of its neighbours.
+ */
+export const HANDSHAKES_IN_HAND: InHand = { max: 16, ofPeer: 12, msMax: 100 };
 
 export class SecurePort {
   readonly #options: SecurePortOptions;
   readonly #listener: Listener;
   /** Listens to no address: it gets the connections of `#listener`. */
   readonly #server: TlsServer;
-  readonly #accepted = new BatchPerTick<Socket>(HANDSHAKES_PER_TICK, socket => this.#begin(socket));
-  /** Connections that are not verified yet, by the client's address and port. */
-  readonly #underWay = new Set<string>();
+  readonly #gate: AdmissionGate;
+  /** Connections that are not verified yet, by the client's address and port, and how they give their turns back. */
+  readonly #underWay = new Map<string, Release>();
   #material: TlsMaterial | undefined;
 
   constructor(injector: ConnectionInjector, options: SecurePortOptions) {
     this.#options = options;
     this.#material = options.material;
-    this.#listener = createListener({ pauseOnConnect: true }, socket => this.#accept(socket));
+    const { clock, inHand = HANDSHAKES_IN_HAND } = options;
+    this.#gate = new AdmissionGate({ clock, perSecond: undefined, waitMsMax: TURN_WAIT_MS_MAX, inHand });
+    this.#listener = createListener(socket => this.#accept(socket));
     this.#server = createServer(this.#tlsOptions());
     this.#server.on('secureConnection', (socket: TLSSocket) => {
-      this.#underWay.delete(clientOf(socket));
+      this.#over(clientOf(socket));
       const why = this.#whyRefused(socket);
       if (why === undefined) injector.injectConnection(socket);
       else {
@@ -115,14 +126,32 @@ export class SecurePort {
       return;
     }
     const client = clientOf(socket);
-    this.#underWay.add(client);
-    socket.once('close', () => this.#underWay.delete(client));
-    this.#accepted.add(socket);
+    this.#underWay.set(client, () => undefined);
+    socket.once('close', () => this.#over(client));
+    socket.setTimeout(HANDSHAKE_MS_MAX, () => socket.destroy());
+    // A silent client takes no turn from others.
+    socket.once('data', bytes => {
+      socket.setTimeout(0);
+      socket.pause();
+      socket.unshift(bytes);
+      void this.#begin(client, socket);
+    });
   }
 
-  #begin(socket: Socket): void {
-    if (this.#material === undefined) socket.destroy();
-    else if (!socket.destroyed) this.#server.emit('connection', socket);
+  async #begin(client: string, socket: Socket): Promise<void> {
+    const release = await this.#gate.enter(socket.remoteAddress ?? '', () => socket.destroyed);
+    if (release === undefined || socket.destroyed || this.#material === undefined) {
+      release?.();
+      socket.destroy();
+      return;
+    }
+    this.#underWay.set(client, release);
+    this.#server.emit('connection', socket);
+  }
+
+  #over(client: string): void {
+    this.#underWay.get(client)?.();
+    this.#underWay.delete(client);
   }
 
   #tlsOptions() {

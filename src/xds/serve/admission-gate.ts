@@ -1,5 +1,6 @@
-// When a new stream is served. Streams stand in a queue for each peer, and peers take turns: one that opens thousands
-// delays itself. A stream that ends while it waits is passed over and costs no turn.
+// When a new stream is served, and when a TLS handshake begins (grpc/secure-port.ts). Streams stand in a queue for each
+// peer, and peers take turns: one that opens thousands delays itself. A stream that ends while it waits is passed over
+// and costs no turn.
 //
 // Without a rate admission follows the machine: as many streams are in hand at once as IN_HAND_MAX says, from their
 // turn until they were sent something, and fewer are let in while the event loop is late. With
@@ -25,11 +26,23 @@ export const IN_HAND_MS_MAX = 5_000;
 export const LATE_MS = 100;
 const ADMITTED_WHEN_LATE = 8;
 
+/** What may be in hand at once, from its turn until it is given back. */
+export interface InHand {
+  readonly max: number;
+  readonly ofPeer: number;
+  /** What takes longer is no longer counted. */
+  readonly msMax: number;
+}
+
+const STREAMS_IN_HAND: InHand = { max: IN_HAND_MAX, ofPeer: IN_HAND_OF_PEER_MAX, msMax: IN_HAND_MS_MAX };
+
 export interface GateOptions {
   readonly clock: HostClock;
   /** Undefined: as many as the machine can serve. */
   readonly perSecond: number | undefined;
   readonly waitMsMax: number;
+  /** Default: as for streams. Without a rate. */
+  readonly inHand?: InHand;
 }
 
 /** To be called once the stream was sent something, or is gone. */
@@ -43,6 +56,7 @@ interface Waiting {
 
 export class AdmissionGate {
   readonly #options: GateOptions;
+  readonly #limits: InHand;
   /** Peers whose streams wait; the first has the next turn. */
   readonly #queues = new Map<string, Waiting[]>();
   readonly #inHand = new Map<string, number>();
@@ -53,6 +67,7 @@ export class AdmissionGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#limits = options.inHand ?? STREAMS_IN_HAND;
   }
 
   /** True while streams wait, or one that arrives now would have to. */
@@ -98,7 +113,7 @@ export class AdmissionGate {
   }
 
   #hasTurn(now: number): boolean {
-    return this.#options.perSecond === undefined ? this.#held < IN_HAND_MAX : this.#nextAt <= now;
+    return this.#options.perSecond === undefined ? this.#held < this.#limits.max : this.#nextAt <= now;
   }
 
   #nextLook(now: number): number {
@@ -122,7 +137,7 @@ export class AdmissionGate {
   #next(now: number): (() => void) | undefined {
     for (const [peer, queue] of this.#queues) {
       // With a rate nothing is counted.
-      if ((this.#inHand.get(peer) ?? 0) >= IN_HAND_OF_PEER_MAX) continue;
+      if ((this.#inHand.get(peer) ?? 0) >= this.#limits.ofPeer) continue;
       this.#queues.delete(peer);
       const found = this.#firstOf(queue, now);
       if (queue.length > 0) this.#queues.set(peer, queue);
@@ -161,7 +176,7 @@ export class AdmissionGate {
       if (left === 0) this.#inHand.delete(peer);
       else this.#inHand.set(peer, left);
     };
-    const timer = this.#options.clock.after(IN_HAND_MS_MAX, release);
+    const timer = this.#options.clock.after(this.#limits.msMax, release);
     return release;
   }
 }

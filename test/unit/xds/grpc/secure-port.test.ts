@@ -1,57 +1,103 @@
-// Handshakes are counted while they are under way, and no longer; those of many clients begin in several ticks.
+// Handshakes are counted while they are under way, and no longer; those of many clients take turns, and a silent
+// client has none.
 
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signedServingCertificate } from '../../../../src/identity/serving.ts';
-import { HANDSHAKES_PER_TICK, SecurePort } from '../../../../src/xds/grpc/secure-port.ts';
+import { HANDSHAKES_MAX, SecurePort, TURN_WAIT_MS_MAX } from '../../../../src/xds/grpc/secure-port.ts';
+import { GATE_PAUSE_MS } from '../../../../src/xds/serve/admission-gate.ts';
+import { FakeClock, settle } from '../../../sim/fake-clock.ts';
 import { testAuthority } from '../../identity/authority-of-tests.ts';
 
+/** The beginning of a ClientHello: a record of 512 bytes, of which the first are here. */
+const HALF_A_HELLO = Uint8Array.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3);
+const FOR_EVER_MS = 1e9;
+const UNTIL_MS_MAX = 4_000;
 const NAME = 'istiod.istio-system.svc';
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0).reverse()) close();
 });
 
-async function opened(handshakesMax: number) {
+interface Limits {
+  readonly handshakesMax?: number;
+  readonly inHand?: number;
+  readonly msMax?: number;
+}
+
+/** Its clock stands still until `pass`. */
+async function opened({ handshakesMax = HANDSHAKES_MAX, inHand: max = 16, msMax = FOR_EVER_MS }: Limits = {}) {
   const verified: TLSSocket[] = [];
   const injector = { injectConnection: (socket: TLSSocket) => verified.push(socket) };
   const serving = await signedServingCertificate(await testAuthority(() => Date.now()), [NAME]);
+  const clock = new FakeClock();
   const port = new SecurePort(injector as never, {
     settings: { minVersion: 'TLSv1.2' },
     material: { certificate: serving.certificate, key: serving.key, clientRoots: serving.roots },
     admits: () => undefined,
     log: () => undefined,
+    clock,
     handshakesMax,
+    inHand: { max, ofPeer: max, msMax },
   });
   closing.push(() => port.close());
   const number = await port.listen('127.0.0.1', 0);
+  const options = { port: number, host: '127.0.0.1', ca: serving.roots, servername: NAME, ALPNProtocols: ['h2'] };
   /** Resolves with whether the handshake succeeded; the connection stays. */
-  const client = (): Promise<boolean> =>
+  const client = (further: { readonly socket?: Duplex; readonly ALPNProtocols?: string[] } = {}): Promise<boolean> =>
     new Promise(resolve => {
-      const options = { port: number, host: '127.0.0.1', ca: serving.roots, servername: NAME, ALPNProtocols: ['h2'] };
-      const socket = connect(options, () => resolve(true));
+      const socket = connect({ ...options, ...further }, () => resolve(true));
       socket.on('error', () => resolve(false));
       socket.on('close', () => resolve(false));
       closing.push(() => socket.destroy());
     });
-  const silent = (): Promise<void> =>
+  /** Resolves with the connection when the bytes are sent. */
+  const silent = (bytes: Uint8Array = new Uint8Array()): Promise<Socket> =>
     new Promise(resolve => {
-      const socket = connectTcp(number, '127.0.0.1', () => resolve());
+      const socket = connectTcp(number, '127.0.0.1', () => socket.write(bytes, () => resolve(socket)));
       socket.on('error', () => undefined);
       closing.push(() => socket.destroy());
     });
-  return { verified, client, silent };
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.now() + ms;
+    while (clock.next(end)) await settle();
+    await settle();
+  };
+  /** Lets the gate look again and again. */
+  const passUntil = (holds: () => boolean): Promise<void> => until(holds, () => pass(GATE_PAUSE_MS));
+  return { verified, client, silent, clock, pass, passUntil };
+}
+
+/** Sends its first bytes in two pieces, the second one when `rest` is called. */
+function inTwoPieces(raw: Socket) {
+  let rest: (() => void) | undefined;
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (bytes: Buffer, _, done) => {
+      if (rest !== undefined) return raw.write(bytes, () => done());
+      raw.write(bytes.subarray(0, 5));
+      rest = () => raw.write(bytes.subarray(5), () => done());
+      return undefined;
+    },
+  });
+  raw.on('data', bytes => socket.push(bytes));
+  return { socket, rest: () => rest?.() };
 }
 
 /** A client is done before the server is. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(resolve => setImmediate(resolve));
+async function until(holds: () => boolean, step: () => Promise<void> = () => settle(1)): Promise<void> {
+  const end = performance.now() + UNTIL_MS_MAX;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`never: ${holds}`);
+    await step();
+  }
 }
 
 describe('the secure port', () => {
   it('does not count connections whose handshake is over', async () => {
-    const { verified, client } = await opened(2);
+    const { verified, client } = await opened({ handshakesMax: 2 });
     for (let i = 0; i < 6; i++) {
       expect(await client()).toBe(true);
       await until(() => verified.length === i + 1);
@@ -60,17 +106,96 @@ describe('the secure port', () => {
   });
 
   it('closes connections past the limit of handshakes under way', async () => {
-    const { client, silent } = await opened(2);
+    const { client, silent } = await opened({ handshakesMax: 2 });
     await silent();
     await silent();
     expect(await client()).toBe(false);
   });
 
-  it('serves more clients at once than it begins handshakes in one tick', async () => {
-    const { verified, client } = await opened(1_000);
-    const all = await Promise.all(Array.from({ length: 3 * HANDSHAKES_PER_TICK }, () => client()));
-    expect(all.every(done => done)).toBe(true);
-    await until(() => new Set(verified).size === all.length);
+  it('serves as many handshakes at once as it may, and the others when these are over', async () => {
+    const { verified, client, silent, clock, pass, passUntil } = await opened({ inHand: 2 });
+    const [first] = await Promise.all([silent(HALF_A_HELLO), silent(HALF_A_HELLO)]);
+    await until(() => clock.waiting === 2);
+    const all = Promise.all(Array.from({ length: 5 }, () => client()));
+    await until(() => clock.waiting === 3);
+    await settle(50);
+    expect(verified).toEqual([]);
+    first.destroy();
+    await settle(50);
+    await pass(GATE_PAUSE_MS);
+    await until(() => verified.length === 1);
+    await settle(50);
+    expect(verified).toHaveLength(1);
+    await passUntil(() => verified.length === 5);
+    expect(await all).toEqual(Array(5).fill(true));
+    expect(new Set(verified).size).toBe(5);
+  });
+
+  it('gives silent clients no turn', async () => {
+    const { client, silent } = await opened({ inHand: 2 });
+    await Promise.all([silent(), silent(), silent()]);
+    expect(await client()).toBe(true);
+  });
+
+  it('gives the turns of handshakes that stand still to others after a while', async () => {
+    const { verified, client, silent, clock, pass } = await opened({ inHand: 2, msMax: 250 });
+    await Promise.all([silent(HALF_A_HELLO), silent(HALF_A_HELLO)]);
+    await until(() => clock.waiting === 2);
+    const third = client();
+    await until(() => clock.waiting === 3);
+    await pass(250 - GATE_PAUSE_MS);
+    expect(verified).toEqual([]);
+    await pass(2 * GATE_PAUSE_MS);
+    expect(await third).toBe(true);
+  });
+
+  it('takes a turn back however a handshake ends', async () => {
+    const { verified, client, silent, passUntil } = await opened({ inHand: 1 });
+    const ended = async (handshake: Promise<boolean>): Promise<boolean> => {
+      let done = false;
+      void handshake.finally(() => {
+        done = true;
+      });
+      await passUntil(() => done);
+      return handshake;
+    };
+    for (let i = 0; i < 3; i++) {
+      await silent(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
+      const gone = await silent(HALF_A_HELLO);
+      gone.destroy();
+      const halfClosed = await silent(HALF_A_HELLO);
+      halfClosed.end();
+      expect(await ended(client({ ALPNProtocols: ['http/1.1'] }))).toBe(false);
+      expect(await ended(client())).toBe(true);
+    }
+    await until(() => verified.length === 3);
+  });
+
+  it.each([
+    ['before its turn', true],
+    ['in its turn', false],
+  ])('reads a ClientHello whose second piece comes %s', async (_, isWaiting) => {
+    const { verified, client, silent, clock, passUntil } = await opened({ inHand: 1 });
+    const first = isWaiting ? await silent(HALF_A_HELLO) : undefined;
+    await until(() => first === undefined || clock.waiting === 1);
+    const { socket, rest } = inTwoPieces(await silent());
+    const answer = client({ socket });
+    await until(() => clock.waiting === (isWaiting ? 2 : 1));
+    rest();
+    await settle();
+    first?.destroy();
+    await passUntil(() => verified.length === 1);
+    expect(await answer).toBe(true);
+  });
+
+  it('gives up a client that waits too long for its turn', async () => {
+    const { client, silent, clock, pass } = await opened({ inHand: 1, msMax: TURN_WAIT_MS_MAX + GATE_PAUSE_MS });
+    await silent(HALF_A_HELLO);
+    await until(() => clock.waiting === 1);
+    const second = client();
+    await until(() => clock.waiting === 2);
+    await pass(TURN_WAIT_MS_MAX + 2 * GATE_PAUSE_MS);
+    expect(await second).toBe(false);
   });
 });
 
