@@ -44,6 +44,11 @@ export class Checkpoints {
     while (this.#states.size > this.#max) this.#thin();
   }
 
+  /** All that are kept, by position. */
+  states(): readonly State[] {
+    return [...this.#states.values()].sort((a, b) => a.seq - b.seq);
+  }
+
   /** The last state kept at or before `seq`. */
   before(seq: number): State | undefined {
     for (let place = Math.floor(seq / this.#spacing); place > 0; place--) {

@@ -19,6 +19,7 @@ import { HistoryFault } from './history-fault.ts';
 import { lastSentOf } from './last-sent.ts';
 import { Rejections } from './rejections.ts';
 import { type StateCache, stateCacheOf } from './state-cache.ts';
+import { longestWay } from './ways.ts';
 
 /** Recently visited states, besides the checkpoints: a slider goes back and forth. */
 export const RECENT_MAX = 16;
@@ -28,10 +29,8 @@ const SWEEP_POSITIONS = 8;
 const STATES_A_WAY = 8;
 /** … and none further apart than this. */
 export const STATE_EVENTS_MAX = 16_384;
-/** What `prepare` folds at once: less than a tenth of a second. Shorter ways would cost more states than are kept. */
-const PREPARED_EVENTS = 4_096;
-/** Reading a fact of a snapshot takes as long as folding this many events. */
-const EVENTS_A_FACT = 4;
+/** Reading a fact of a snapshot, beside a state that is known, takes as long as folding this many events. */
+const EVENTS_A_FACT = 1.5;
 
 export interface HistoryOptions {
   readonly checkpoints?: Checkpoints;
@@ -63,8 +62,6 @@ export class History {
   readonly #cache: StateCache | undefined;
   readonly #statesAWay: number;
   #leavesStates: boolean;
-  /** How far `prepare` is. */
-  #prepared: State | undefined;
   readonly #recent = new Map<number, State>();
   /** State → how many rejections were known when it was folded. */
   readonly #knew = new WeakMap<State, number>();
@@ -118,7 +115,10 @@ export class History {
 
   /** False: it was folded before it was known that an event in it had no effect. */
   #isSound(state: State): boolean {
-    const unknown = [...this.#rejections.known].slice(this.#knew.get(state) ?? 0);
+    const { known } = this.#rejections;
+    const knew = this.#knew.get(state) ?? 0;
+    if (knew >= known.size) return true;
+    const unknown = [...known].slice(knew);
     return unknown.every(seq => seq > state.seq || state.rejected.has(String(seq)));
   }
 
@@ -155,22 +155,35 @@ export class History {
   }
 
   /**
-   * Folds the next stretch of the journal, from its beginning to its end, and leaves states behind, so that the way to
-   * any position is short afterwards. For idle time. False: there is no next stretch. `pause`, and rejects: as `at`.
+   * Makes one more state that is kept, so that the longest way to any position becomes shorter. For idle time.
+   * `longEnough`: ways of fewer events are left as they are. False: there is none to be made. `pause`, and rejects: as
+   * `at`.
    */
-  async prepare(pause?: () => Promise<void>): Promise<boolean> {
+  async prepare(pause?: () => Promise<void>, longEnough = 0): Promise<boolean> {
     await this.#rejections.refresh();
-    const from = this.#usable(this.#prepared) ?? (this.first() === 0 ? emptyState : await this.at(this.first()));
-    const to = Math.min(this.head().seq, from.seq - (from.seq % PREPARED_EVENTS) + PREPARED_EVENTS);
-    if (to <= from.seq) return false;
+    const { spacing } = this.#checkpoints;
+    const way = longestWay({ starts: await this.#starts(), head: this.head().seq, spacing, longEnough });
+    if (way === undefined) return false;
+    const from = await this.#nearest(way.from);
     const rejected = await this.#rejections.after(from.seq);
     if (!this.#isSound(from)) return true;
-    const onState = (state: State): void => this.#keep(state, rejected);
-    const step = this.#checkpoints.spacing;
-    this.#prepared = await foldAlong({ journal: this.journal, from, to, rejected, step, onState, pause });
-    onState(this.#prepared);
-    await lastSentOf(this.journal).prepare(to);
-    return to < this.head().seq;
+    const [step, onState] = [Number.POSITIVE_INFINITY, (): void => undefined];
+    const state = await foldAlong({ journal: this.journal, from, to: way.to, rejected, step, onState, pause });
+    this.#keep(state, rejected);
+    await lastSentOf(this.journal).prepare(way.from, way.end, pause);
+    return state.seq === way.to;
+  }
+
+  /** Positions that a way may begin at: the first, those of kept states, and of snapshots that are worth reading. */
+  async #starts(): Promise<readonly number[]> {
+    const first = this.first();
+    const starts = [first];
+    const kept = this.#checkpoints.states().filter(state => this.#usable(state) !== undefined);
+    for (const snapshot of await this.journal.snapshots.list()) {
+      const before = kept.findLast(({ seq }) => seq <= snapshot.seq);
+      if (snapshot.seq > first && this.#isWorthReading(snapshot, snapshot.seq, before)) starts.push(snapshot.seq);
+    }
+    return [...new Set([...starts, ...kept.map(({ seq }) => seq)])].sort((a, b) => a - b);
   }
 
   /** Between the states that a way leaves: a multiple of the checkpoints' spacing. */

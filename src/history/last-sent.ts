@@ -77,9 +77,14 @@ export class LastSent {
     return { sent, since: since <= connected ? 0 : since };
   }
 
-  /** Reads a block beforehand: the one that event `seq` ends, if it ends one. */
-  async prepare(seq: number): Promise<void> {
-    if (seq % this.#blockEvents === 0 && this.#kept < this.#newestMax / 2) await this.#before(seq + 1);
+  /** Reads the whole blocks that end after `from`, up to `to`, beforehand. `pause`: awaited before each. */
+  async prepare(from: number, to: number, pause?: () => Promise<void>): Promise<void> {
+    for (let block = this.#blockOf(from + 1); this.#firstOf(block + 1) <= to + 1; block++) {
+      if (this.#blocks.has(block)) continue;
+      if (this.#kept >= this.#newestMax / 2) return;
+      await pause?.();
+      await this.#before(this.#firstOf(block + 1));
+    }
   }
 
   /** Of the events before `end`, as far as they are in the block of the last of them. */

@@ -150,7 +150,7 @@ export class JournalOnStore implements Journal {
     let previous = this.#hashBefore(this.#clampFrom(range.from));
     for await (const rows of this.#pages(range)) {
       previous = checkChain(previous, rows, this.path);
-      yield rows.map(row => unreadObject(row) ?? decodeEvent(row, this.#vault));
+      yield rows.map(row => unreadObject(row, this.#vault) ?? decodeEvent(row, this.#vault));
     }
   }
 

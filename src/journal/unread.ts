@@ -6,16 +6,21 @@ import type { Origin } from '../core/base/problem.ts';
 import type { ObjectAdded, ObjectRef } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
 import { objectRefIn } from './object-ref.ts';
+import { SEALED_PREFIX } from './private-values.ts';
 import type { Row } from './store.ts';
-import { holdsSealed } from './vault.ts';
+import type { Vault } from './vault.ts';
 
-/**
- * Undefined: not a version of an object, or its key needs parsing, or it has sealed values, which are unsealed at once.
- */
-export function unreadObject(row: Row): UnreadVersion | undefined {
-  if ((row.kind !== 'Add' && row.kind !== 'Update') || holdsSealed(row.body)) return undefined;
+/** Undefined: not a version of an object, or its key needs parsing. Sealed values are opened when it is read. */
+export function unreadObject(row: Row, vault: Vault): UnreadVersion | undefined {
+  if (row.kind !== 'Add' && row.kind !== 'Update') return undefined;
   const ref = objectRefIn(row.body);
-  return ref === undefined ? undefined : new UnreadObject(row, ref);
+  if (ref === undefined || isSealed(ref)) return undefined;
+  return new UnreadObject(row, ref, vault);
+}
+
+/** The writer of the journal may have marked the name of an object as private. */
+function isSealed({ apiVersion, kind, namespace, name }: ObjectRef): boolean {
+  return [apiVersion, kind, namespace, name].some(text => text.startsWith(SEALED_PREFIX));
 }
 
 type Place = Pick<Row, 'seq' | 'time' | 'source' | 'body'>;
@@ -29,13 +34,16 @@ export class UnreadObject implements UnreadVersion {
   /** Until it is parsed. */
   #text: string;
   #fact: ObjectAdded | undefined;
+  readonly #vault: Vault | undefined;
 
-  constructor(row: Place, ref: ObjectRef) {
+  /** `vault`: opens what is sealed. Undefined: nothing is. */
+  constructor(row: Place, ref: ObjectRef, vault?: Vault) {
     this.seq = row.seq;
     this.time = row.time;
     this.source = row.source;
     this.ref = ref;
     this.#text = row.body;
+    this.#vault = vault;
   }
 
   get object(): JsonObject {
@@ -48,7 +56,8 @@ export class UnreadObject implements UnreadVersion {
 
   #read(): ObjectAdded {
     if (this.#fact === undefined) {
-      this.#fact = JSON.parse(this.#text) as ObjectAdded;
+      const fact = this.#vault === undefined ? JSON.parse(this.#text) : this.#vault.open(this.#text, this.seq);
+      this.#fact = fact as ObjectAdded;
       this.#text = '';
     }
     return this.#fact;

@@ -48,7 +48,7 @@ describe('the last receipts before a position', () => {
           await journal.append(facts);
           const lastSent = new LastSent(journal, 7, newestMax);
           for (const [to, lookBack, connectedAt] of asked) {
-            await lastSent.prepare(to);
+            await lastSent.prepare(connectedAt, to);
             const { sent, since } = await lastSent.to(to, proxies(connectedAt), lookBack);
             const found = [...sent].map(([name, { seq }]) => [name, seq]).sort();
             expect(found).toEqual(expected(facts, to, lookBack, connectedAt));

@@ -103,7 +103,7 @@ describe('a state', () => {
     const journal = openMemoryJournal();
     await journal.append([service('a'), service('b')]);
     const history = new History(journal, { checkpoints: new Checkpoints(8, 1) });
-    await history.prepare();
+    while (await history.prepare());
     await journal.append([rejected(2), service('c')]);
     while (await history.prepare());
     expect(names(await history.at(4))).toEqual(['a', 'c']);

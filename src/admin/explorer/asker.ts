@@ -24,7 +24,7 @@ export const STATES_AHEAD_MS = 1_000;
 /** A thread that is not asked for this long is ended, and what it keeps is freed. */
 export const IDLE_MS_MAX = 600_000;
 
-export interface AskerSetup extends Omit<ThreadSetup, 'lane' | 'isAhead'> {
+export interface AskerSetup extends Omit<ThreadSetup, 'lane' | 'isAhead' | 'answering'> {
   readonly onError: (message: string) => void;
 }
 
@@ -84,7 +84,8 @@ export class Asker {
   #ahead: NodeJS.Timeout | undefined;
 
   constructor(setup: AskerSetup) {
-    const lane = (name: Lane): LaneOfQuestions => new LaneOfQuestions({ ...setup, lane: name });
+    const answering = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const lane = (name: Lane): LaneOfQuestions => new LaneOfQuestions({ ...setup, lane: name, answering });
     this.#lanes = { timeline: lane('timeline'), state: lane('state'), search: lane('search') };
     this.#isAhead = setup.mode === 'file';
     if (this.#isAhead) this.#lanes.timeline.startAhead();
@@ -104,6 +105,7 @@ export class Asker {
 
 class LaneOfQuestions {
   readonly #setup: AskerSetup & ThreadSetup;
+  readonly #answering: Int32Array;
   #waiting: Job[] = [];
   #running: Job | undefined;
   #id = 0;
@@ -113,6 +115,7 @@ class LaneOfQuestions {
 
   constructor(setup: AskerSetup & ThreadSetup) {
     this.#setup = setup;
+    this.#answering = new Int32Array(setup.answering);
   }
 
   ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
@@ -171,6 +174,7 @@ class LaneOfQuestions {
     this.#allow(job === undefined ? IDLE_MS_MAX : ANSWER_MS_MAX);
     if (job === undefined) return;
     this.#running = job;
+    if (isAwaited(job)) Atomics.add(this.#answering, 0, 1);
     const { path, query, body, viewer } = job.question;
     const cancel = job.cancel.buffer as SharedArrayBuffer;
     const message: ThreadQuestion = { id: ++this.#id, path, query, body, viewer, cancel };
@@ -206,6 +210,7 @@ class LaneOfQuestions {
   #finish(answer: ThreadAnswer): void {
     const job = this.#running;
     this.#running = undefined;
+    if (job !== undefined && isAwaited(job)) Atomics.sub(this.#answering, 0, 1);
     this.#worker?.unref();
     if (job?.isPreempted === true && answer.status === CANCELLED && !this.#closed) {
       job.isPreempted = false;
@@ -237,6 +242,11 @@ class LaneOfQuestions {
 
 function isBackground({ question }: Job): boolean {
   return background.has(question.path);
+}
+
+/** Somebody waits for it, not for long: the other threads leave the processor to it. Live tails ask all the time. */
+function isAwaited({ question: { path } }: Job): boolean {
+  return path !== '/live' && laneOf[path] !== 'search';
 }
 
 const CANCELLED = 409;

@@ -1,5 +1,6 @@
-// When a thread works for later: between questions. Those come in groups, so it waits until there was none for a while,
-// but not for ever: a reader who asks all the time is to see the end of the index, too.
+// When a thread works for later: between questions, its own and those that other threads answer, since they share the
+// processor. Questions come in groups, so it waits until there was none for a while, but not for ever: a reader who
+// asks all the time is to see the end of the index, too.
 
 /** Since the last question. */
 const QUIET_MS = 100;
@@ -25,12 +26,15 @@ const timers: Timers = {
 
 export class SpareTime {
   readonly #timers: Timers;
+  readonly #isElsewhere: () => boolean;
   #answering = 0;
   #isAsked = false;
   #lastAsked: number;
 
-  constructor(used: Timers = timers) {
+  /** `isElsewhere`: another thread is answering a question. */
+  constructor(used: Timers = timers, isElsewhere: () => boolean = () => false) {
     this.#timers = used;
+    this.#isElsewhere = isElsewhere;
     this.#lastAsked = used.now();
   }
 
@@ -76,7 +80,10 @@ export class SpareTime {
   async #quiet(msMax: number): Promise<void> {
     const { now, pause } = this.#timers;
     const end = now() + msMax;
-    const isBusy = (): boolean => this.#answering > 0 || now() < this.#lastAsked + QUIET_MS;
+    const isBusy = (): boolean => {
+      if (this.#answering > 0 || this.#isElsewhere()) this.#lastAsked = now();
+      return now() < this.#lastAsked + QUIET_MS;
+    };
     do await pause(isBusy() ? LOOK_MS : 0);
     while (isBusy() && now() < end);
   }

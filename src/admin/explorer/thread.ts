@@ -13,6 +13,8 @@ export interface ThreadSetup {
   readonly mode: 'serve' | 'file';
   /** Started before it was asked anything: there is time for what the first questions need. */
   readonly isAhead?: boolean;
+  /** One Int32: how many questions about events or one position are being answered, in whatever thread. */
+  readonly answering: SharedArrayBuffer;
 }
 
 export interface ThreadQuestion {

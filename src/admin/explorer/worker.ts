@@ -2,6 +2,7 @@
 // index, states, generated resources) makes the next one quick.
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { History } from '../../history/history.ts';
 import { openJournal } from '../../journal/open.ts';
 import type { EventIndex } from './event-index.ts';
 import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './question.ts';
@@ -13,15 +14,13 @@ import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
-/**
- * After this many moments the code that folds is compiled: the first cost three times as much. A prime number, so that
- * they lie between evenly spaced snapshots.
- */
-const WARMING_MOMENTS = 7;
+/** Ways that are shortened before anything is asked about a state; shorter ones after the first question. */
+const AHEAD_EVENTS_MIN = 16_384;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
-const spareTime = new SpareTime();
+const answering = new Int32Array(setup.answering);
+const spareTime = new SpareTime(undefined, () => Atomics.load(answering, 0) > 0);
 type Ask = (question: ThreadQuestion) => Promise<unknown>;
 
 async function open(): Promise<Ask> {
@@ -53,24 +52,51 @@ async function open(): Promise<Ask> {
   // Beside a control plane the memory for states all along a long journal is not taken, nor the processor.
   const prepares = setup.mode === 'file';
   const reader = openReader(journal, title, prepares ? 'prepared' : 'one');
-  if (setup.isAhead === true) void warmUp(reader);
-  let isPrepared = !prepares;
+  const preparing = new Preparing(reader.history);
+  if (setup.isAhead === true) preparing.ahead();
   return async question => {
     const answer = await run<Reader>(reader, stateQuestions, question, reader.during);
-    if (!isPrepared) void spareTime.work(() => reader.history.prepare(spareTime.answered), PATIENT_MS_MAX);
-    isPrepared = true;
+    if (prepares) preparing.all();
     return answer;
   };
 }
 
-/** The newest moment, which is asked for first, and some along the journal, so that the next ones are quick. */
-function warmUp({ history }: Reader): Promise<void> {
-  const [first, last] = [history.first(), history.head().seq];
-  let visits = 0;
-  return spareTime.work(async () => {
-    await history.at(last - Math.floor(((last - first) * visits) / WARMING_MOMENTS), spareTime.answered);
-    return ++visits < WARMING_MOMENTS;
-  }, PATIENT_MS_MAX);
+/** States along a journal, so that the way to any moment is short: the longest ways first. */
+class Preparing {
+  readonly #history: History;
+  #hasNewest = false;
+  #longEnough = AHEAD_EVENTS_MIN;
+  #isRunning = false;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  /** The newest moment, which is asked for first, and few others: perhaps nothing is asked about states. */
+  ahead(): void {
+    if (!this.#isRunning) void this.#run();
+  }
+
+  all(): void {
+    this.#hasNewest = true;
+    this.#longEnough = 0;
+    this.ahead();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    await spareTime.work(() => this.#slice(), PATIENT_MS_MAX);
+    this.#isRunning = false;
+  }
+
+  async #slice(): Promise<boolean> {
+    const longEnough = this.#longEnough;
+    if (this.#hasNewest)
+      return (await this.#history.prepare(spareTime.answered, longEnough)) || this.#longEnough < longEnough;
+    this.#hasNewest = true;
+    await this.#history.at(this.#history.head().seq, spareTime.answered);
+    return true;
+  }
 }
 
 /** Between slices questions are answered. */

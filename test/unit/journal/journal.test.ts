@@ -39,12 +39,17 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     const journal = await open(tickingClock());
     const synced: Unrecorded = { source: 'file/x', kind: 'Synced' };
     const stored = await journal.append([added('a'), secret('s', { password: 'hunter2' }), synced]);
-    const [object, opened, other, ...rest] = await all(journal.readUnparsed({ from: 1 }));
-    const { seq, time, source, object: looked, origin } = object as Event & { readonly kind: 'Add' };
-    expect({ seq, time, source, kind: 'Add', object: looked, ...(origin && { origin }) }).toEqual(stored[0]);
+    const [object, sealed, other, ...rest] = await all(journal.readUnparsed({ from: 1 }));
+    const seen = (event: unknown): unknown => {
+      const { seq, time, source, object: looked, origin } = event as Event & { readonly kind: 'Add' };
+      return { seq, time, source, kind: 'Add', object: looked, ...(origin && { origin }) };
+    };
     expect(object).toMatchObject({ kind: 'Unread', ref: { name: 'a' } });
-    // What is sealed is opened at once, and so is whatever is no object.
-    expect([opened, other, ...rest]).toEqual(stored.slice(1));
+    // What is sealed is opened then, too.
+    expect(sealed).toMatchObject({ kind: 'Unread', ref: { kind: 'Secret', name: 's' } });
+    expect([object, sealed].map(seen)).toEqual(stored.slice(0, 2));
+    // Whatever is no object is parsed at once.
+    expect([other, ...rest]).toEqual(stored.slice(2));
   });
 
   test('is empty at first, and unchanged by an empty batch', async () => {

@@ -98,6 +98,20 @@ describe('spare time', () => {
     expect(clock.ms).toBeLessThan(100);
   });
 
+  it('waits for a question that another thread answers, but not for ever', async () => {
+    const clock = new Clock();
+    let isElsewhere = true;
+    const spareTime = new SpareTime(clock, () => isElsewhere);
+    clock.onTick = () => {
+      if (clock.ms === 300) isElsewhere = false;
+    };
+    expect((await worked(clock, spareTime))[0]).toBeGreaterThanOrEqual(390);
+    isElsewhere = true;
+    const start = clock.ms;
+    await worked(clock, spareTime);
+    expect(clock.ms - start).toBeLessThan(UNQUIET_MS_MAX + SLICES * (SLICE_MS * (1 + UNQUIET_SLICES_MAX) + 20));
+  });
+
   it('begins soon if nothing is asked at all, and at the first question otherwise', async () => {
     const clock = new Clock();
     await new SpareTime(clock).asked();
