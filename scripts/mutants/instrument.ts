@@ -53,7 +53,16 @@ export async function instrument(root: string, work: string, sources: readonly s
     join(work, 'sources.json'),
     JSON.stringify(Object.fromEntries(made.files.map(file => [file.name, file.content]))),
   );
-  writeFileSync(join(work, 'mutants.json'), JSON.stringify(made.mutants));
+  const texts = new Map(files.map(({ name, content }) => [name, content.split('\n')]));
+  const sound = made.mutants.filter(mutant => !fillsEmptyArgument(mutant, texts.get(mutant.fileName) ?? []));
+  writeFileSync(join(work, 'mutants.json'), JSON.stringify(sound));
+}
+
+/** The argument of a query that has none is `''` by its type: another text would not compile. */
+function fillsEmptyArgument({ mutatorName, location: { start, end } }: Mutant, lines: readonly string[]): boolean {
+  const line = lines[start.line] ?? '';
+  const isEmptyText = mutatorName === 'StringLiteral' && line.slice(start.column, end.column) === "''";
+  return isEmptyText && /\.get\(\w+, $/.test(line.slice(0, start.column)) && line[end.column] === ')';
 }
 
 function install(home: string): void {

@@ -106,6 +106,14 @@ test.each([true, false])('a wrong key is reported with the name of its file (rea
   await expect(opening).rejects.not.toThrow(PLAIN);
 });
 
+test('the parts of a key file may be apart by any blanks', async () => {
+  const file = await sealedJournal();
+  const text = readFileSync(`${file}.key`, 'utf8');
+  writeFileSync(`${file}.key`, `\n${text.replace(' ', ' \t ')}\n\n`);
+  const journal = await openHere(file);
+  expect(JSON.stringify(await all(journal.read({ from: 1 })))).toContain(PLAIN);
+});
+
 test('a malformed key file is reported without quoting it', async () => {
   const file = await sealedJournal();
   writeFileSync(`${file}.key`, PLAIN);

@@ -57,6 +57,13 @@ test.each<[string, (db: Db) => void, object[]]>([
   expect(verdict.findings.every(({ message }) => message.length > 10)).toBe(true);
 });
 
+test.each<[string, (db: Db) => void, string]>([
+  ['one event', db => db.exec('DELETE FROM event WHERE seq = 9'), 'seq 9 is missing'],
+  ['several', db => db.exec('DELETE FROM event WHERE seq BETWEEN 9 AND 11'), 'seq 9 to 11 are missing'],
+])('verify says which events are missing: %s', async (_what, damage, message) => {
+  expect((await verdictAfter(damage)).findings.map(finding => finding.message)).toEqual([message]);
+});
+
 test('verify finds content changed together with its checksums', async () => {
   const verdict = await verdictAfter(db => {
     const row = db.prepare('SELECT time, source, kind FROM event WHERE seq = 7').get() as {

@@ -12,7 +12,6 @@ import type {
   Destination,
   HTTPMatchRequest,
   HTTPRetry,
-  HTTPRoute,
   LoadBalancerSettings_ConsistentHashLB,
   VirtualService,
 } from '../../schema/istio-types.gen.ts';
@@ -169,10 +168,6 @@ function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace
 
 /** Destinations that requests are sent to (and mirrored to), each as often as it is named. */
 function routedDestinations(spec: VirtualService): readonly Destination[] {
-  const [first] = spec.http ?? [];
-  const only = first?.route?.[0]?.destination;
-  const plain = spec.http?.length === 1 && first?.route?.length === 1 && !isMirrored(first);
-  if (plain && only !== undefined) return [only];
   const found: Destination[] = [];
   for (const rule of spec.http ?? []) {
     for (const route of rule.route ?? []) if (route.destination !== undefined) found.push(route.destination);
@@ -180,10 +175,6 @@ function routedDestinations(spec: VirtualService): readonly Destination[] {
     for (const mirror of rule.mirrors ?? []) if (mirror.destination !== undefined) found.push(mirror.destination);
   }
   return found;
-}
-
-function isMirrored({ mirror, mirrors }: HTTPRoute): boolean {
-  return mirror !== undefined || (mirrors !== undefined && mirrors.length > 0);
 }
 
 function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {

@@ -9,6 +9,7 @@ import { withoutPrivateKeys } from '../../../../../src/history/private-fields.ts
 import { clusters } from '../../../../../src/xds/assemble/cluster/resources.ts';
 import { extensionNamed } from '../../../../../src/xds/assemble/extension/resources.ts';
 import { listeners } from '../../../../../src/xds/assemble/listener/resources.ts';
+import { Cluster_DnsLookupFamily } from '../../../../../src/xds/proto/types.gen.ts';
 import { nodeOf, proxyOf, world } from '../../../world.ts';
 
 const SHA = 'a'.repeat(64);
@@ -37,11 +38,12 @@ function sidecar(
     readonly extensions?: readonly string[];
     readonly identities?: readonly string[];
     readonly app?: string;
+    readonly ips?: string;
   } = {},
 ) {
-  const { extensions, identities = ['spiffe://td/ns/shop/sa/cart'], app = 'cart' } = options;
+  const { extensions, identities = ['spiffe://td/ns/shop/sa/cart'], app = 'cart', ips = '10.0.0.99' } = options;
   const labels = { app };
-  const metadata = { SERVICE_ACCOUNT: 'cart', CLUSTER_ID: 'Kubernetes' };
+  const metadata = { SERVICE_ACCOUNT: 'cart', CLUSTER_ID: 'Kubernetes', INSTANCE_IPS: ips };
   const node = nodeOf({ namespace: 'shop', labels, metadata });
   return { ...proxyOf(node), identities, extensions: extensions === undefined ? undefined : new Set(extensions) };
 }
@@ -168,6 +170,19 @@ describe('a module for a proxy without an agent', () => {
     expect(clusterNames(state)).toEqual(['wasm-modules|https|modules.test|443']);
     expect(clusterNames(state, sidecar())).toEqual([]);
     expect(clusterNames(state, sidecar({ extensions: STOCK.slice(0, 2) }))).toEqual([]);
+  });
+
+  it.each<[string, keyof typeof Cluster_DnsLookupFamily]>([
+    ['10.0.0.1', 'V4_ONLY'],
+    ['2001:db8::1', 'V6_ONLY'],
+    ['10.0.0.1,2001:db8::1', 'ALL'],
+  ])('is resolved for a proxy at %s with %s', (ips, family) => {
+    const state = world([plugin({ url: 'https://modules.test/auth.wasm', sha256: SHA })]);
+    const all = new Tracker().get(state, sidecar({ extensions: STOCK, ips }), clusters, '');
+    const found = all.find(({ name }) => name.startsWith('wasm-modules|'))?.message;
+    expect(found?.dnsLookupFamily).toBe(Cluster_DnsLookupFamily[family]);
+    const [group] = found?.loadAssignment?.endpoints ?? [];
+    expect(group?.lbEndpoints?.[0]?.endpoint?.address?.socketAddress?.address).toBe('modules.test');
   });
 
   it('stands in the listener, with a machine of its own, because Envoy fetches only while a listener warms', () => {

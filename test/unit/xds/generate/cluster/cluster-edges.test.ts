@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { Cluster_DiscoveryType, Cluster_LbPolicy } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, routerNode, Scene, type SceneOptions, service, sidecarNode } from '../route/scene.ts';
-import { cluster, rule } from './cluster-scene.ts';
+import { cluster, clustersOf, rule } from './cluster-scene.ts';
 
 function scene(objects: readonly JsonObject[], options: SceneOptions = {}, node = sidecarNode('default')): Scene {
   const made = new Scene(objects, options);
@@ -105,6 +105,20 @@ it('a Redis port with the filter hashes keys also where the rule passes connecti
   expect(named('')).toMatchObject(hashed);
   expect(named('inherits')).toMatchObject(hashed);
   expect(named('own')).toMatchObject({ type: Cluster_DiscoveryType.ORIGINAL_DST });
+});
+
+it('a wildcard has subsets, unless its names are resolved on demand', () => {
+  const names = (resolution: string, more: JsonObject = {}): readonly string[] => {
+    const ports = [{ number: 80, name: 'http', protocol: 'HTTP' }];
+    const entry = istio('ServiceEntry', 'default', 'ext', { hosts: ['*.example.com'], ports, resolution, ...more });
+    const subsets = [{ name: 'v1', labels: { version: 'v1' } }];
+    const found = clustersOf(scene([entry, rule('*.example.com', { subsets })]), 'p').keys();
+    return [...found].filter(name => name.startsWith('outbound'));
+  };
+  const both = ['outbound|80|v1|*.example.com', 'outbound|80||*.example.com'];
+  expect(names('NONE')).toEqual(both);
+  expect(names('STATIC', { endpoints: [{ address: '10.0.0.1' }] })).toEqual(both);
+  expect(names('DYNAMIC_DNS')).toEqual(['outbound|80||*.example.com']);
 });
 
 it('a gateway that routes by SNI reaches wildcard names by EDS', () => {

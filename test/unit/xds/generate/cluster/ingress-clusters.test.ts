@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { clusters } from '../../../../../src/xds/assemble/cluster/resources.ts';
 import type { Cluster } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, Scene, type SceneOptions } from '../route/scene.ts';
-import { cluster, clustersOf, HTTP_PORT, rule, workload } from './cluster-scene.ts';
+import { cluster, HTTP_PORT, rule, workload } from './cluster-scene.ts';
 
 const V4 = '10.0.0.1';
 const V6 = '2001:db8::1';
@@ -75,11 +76,13 @@ describe('the cluster of an ingress listener', () => {
   });
 
   it.each([
-    ['true', ['inbound|8080||', 'inbound|8081||']],
-    ['false', ['inbound|8080||']],
-  ])('stands beside those of other ports with the flag for merging %s', (value, expected) => {
+    ['true', 8081, ['inbound|8080||', 'inbound|8081||']],
+    ['true', 8080, ['inbound|8080||']],
+    ['false', 8081, ['inbound|8080||']],
+  ])('stands with the flag for merging %s beside that of a service on %s as %j', (value, targetPort, expected) => {
     const env = { PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: value };
-    const made = clustersOf(scene({}, { targetPort: 8081, env }), 'web');
-    expect([...made.keys()].filter(name => name.startsWith('inbound|'))).toEqual(expected);
+    const proxy = scene({}, { targetPort, env });
+    const made = proxy.tracker.get(proxy.state, proxy.state.proxies.get('web')!, clusters, '');
+    expect(made.map(({ name }) => name).filter(name => name.startsWith('inbound|'))).toEqual(expected);
   });
 });

@@ -128,6 +128,13 @@ describe('inbound clusters', () => {
     expect(istioMetadata?.services).toHaveLength(2);
   });
 
+  it('list no service of another service port that leads to the same target port', () => {
+    const ports = [{ name: 'http-b', port: 81, targetPort: 8080 }];
+    const twin = service('web-twin', 'default', { clusterIP: '10.9.9.9', ports, selector: { app: 'web' } });
+    const found = cluster(scene([twin]), 'web', name).metadata?.filterMetadata?.istio;
+    expect(found?.services).toHaveLength(1);
+  });
+
   it.each<[string, JsonObject, boolean]>([
     ['127.0.0.1:9000', { socketAddress: { address: '127.0.0.1', portValue: 9000 } }, false],
     ['0.0.0.0:9000', { socketAddress: { address: '10.0.0.1', portValue: 9000 } }, true],

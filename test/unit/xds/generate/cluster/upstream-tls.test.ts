@@ -133,6 +133,32 @@ describe('TLS of a DestinationRule', () => {
     expect(context?.commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name).toBe('file-cert:/c~/k');
   });
 
+  it('in mode MUTUAL reads files through the agent, or its server of files', () => {
+    const made = (metadata: JsonObject) =>
+      cluster(scene([tls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' })], {}, metadata), 'p', NAME);
+    const source = (metadata: JsonObject): unknown => {
+      const [secret] = tlsContext(made(metadata))?.commonTlsContext?.tlsCertificateSdsSecretConfigs ?? [];
+      return JSON.stringify(secret?.sdsConfig).match(/"clusterName":"([^"]+)"/)?.[1];
+    };
+    expect(source({})).toBe('sds-grpc');
+    expect(source({ 'file-credential': 'true' })).toBe('sds-files-grpc');
+  });
+
+  it('validates the requested name alone where Envoy resolves it, whatever accounts the ServiceEntry has', () => {
+    const entry = istio('ServiceEntry', 'default', 'ext', {
+      hosts: ['*.example.com'],
+      ports: [{ number: 443, name: 'tls', protocol: 'TLS' }],
+      resolution: 'DYNAMIC_DNS',
+      subjectAltNames: ['spiffe://ext'],
+    });
+    for (const mode of ['SIMPLE', 'ISTIO_MUTUAL']) {
+      const made = scene([entry, rule('*.example.com', { trafficPolicy: { tls: { mode } } })]);
+      const { combinedValidationContext } =
+        tlsContext(cluster(made, 'p', 'outbound|443||*.example.com'))?.commonTlsContext ?? {};
+      expect(combinedValidationContext?.defaultValidationContext?.matchSubjectAltNames ?? []).toEqual([]);
+    }
+  });
+
   it('sends without TLS, and reports it, where the node names a certificate without its key', () => {
     const made = scene([], {}, { TLS_CLIENT_CERT_CHAIN: '/c' });
     const found = clustersOf(made, 'p').get(NAME);

@@ -103,6 +103,27 @@ describe('mTLS support of endpoints', () => {
     expect(tlsMode(scene([peer, asked]), NAME)).toEqual({ tlsMode: 'istio' });
   });
 
+  it('is that of the own policy of the subset, and of the port', () => {
+    const modes = { off: 'DISABLE', on: 'ISTIO_MUTUAL' };
+    const subsets = Object.entries(modes).map(([name, mode]) => ({
+      name,
+      labels: { app: 'web' },
+      trafficPolicy: { tls: { mode } },
+    }));
+    const made = scene([rule('web', { subsets })]);
+    expect(tlsMode(made, 'outbound|80|off|web.default.svc.cluster.local')).toBeUndefined();
+    expect(tlsMode(made, 'outbound|80|on|web.default.svc.cluster.local')).toEqual({ tlsMode: 'istio' });
+    const ofPort = (port: number) =>
+      rule('web', {
+        trafficPolicy: {
+          tls: { mode: 'ISTIO_MUTUAL' },
+          portLevelSettings: [{ port: { number: port }, tls: { mode: 'DISABLE' } }],
+        },
+      });
+    expect(tlsMode(scene([ofPort(80)]), NAME)).toBeUndefined();
+    expect(tlsMode(scene([ofPort(81)]), NAME)).toEqual({ tlsMode: 'istio' });
+  });
+
   it('is not inherited by a subset with a policy of its own', () => {
     const subset = { name: 'v', labels: { app: 'web' }, trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } };
     const made = scene([rule('web', { trafficPolicy: { tls: { mode: 'DISABLE' } }, subsets: [subset] })]);
