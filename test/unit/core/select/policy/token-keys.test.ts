@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Query } from '../../../../../src/core/query/reader.ts';
 import {
   hostsOfKeySets,
   tokenRulesOfProxy,
@@ -91,6 +92,6 @@ it('the trust domains are those of the mesh and of its further authorities, each
     trustDomainAliases: ['old', 'own'],
     caCertificates: [{ pem: 'x', trustDomains: ['partner', 'old'] }, { pem: 'y' }],
   };
-  const query = { name: 'test/trustDomains', run: trustDomains };
+  const query: Query<'', readonly string[]> = { name: 'test/trustDomains', run: trustDomains };
   expect(ask(world([], { mesh }), query, '')).toEqual(['own', 'old', 'partner']);
 });
