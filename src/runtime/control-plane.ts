@@ -12,7 +12,7 @@ import type { Admission } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import { WebhookWrites } from '../admin/webhook-writes.ts';
-import { injectorSetup } from '../admission/inject/setup.ts';
+import { InjectorInForce } from '../admission/inject/in-force.ts';
 import type { Effect } from '../core/effect.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { PushRequest } from '../core/push-request.ts';
@@ -234,8 +234,11 @@ async function start(
     return why === undefined ? warmUp.readiness(sources.readiness()) : { ready: false, text: `not ready: ${why}\n` };
   };
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
+  const injector = new InjectorInForce(scoped(log, 'webhooks'));
+  const injects = options.httpsAddr !== undefined && options.injects !== false;
+  if (injects) world.listen({ onFolded: state => injector.setup(state) });
   const templates = (): Readonly<Record<string, string>> | undefined =>
-    options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);
+    injects ? injectionTemplates(injector, world.state) : undefined;
   const { adminEndpoints = false } = options;
   const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus, adminEndpoints };
   const pages = replicated?.pages(debugRoutes(parts)) ?? debugRoutes(parts);
@@ -244,7 +247,7 @@ async function start(
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
   const podName = process.env.POD_NAME ?? '';
   answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
-  const ports = await openPorts(options, { ...parts, routes }, log, closers, identity);
+  const ports = await openPorts(options, { ...parts, routes, injector }, log, closers, identity);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();
@@ -257,9 +260,9 @@ async function start(
   return { ports, world, xds, sources, config, written, cluster, drain, stop: closeAll };
 }
 
-/** None if the configuration cannot be read; the log says why. */
-function injectionTemplates({ tracker }: Engine, state: State): Readonly<Record<string, string>> {
-  const setup = tracker.get(state, undefined, injectorSetup, '');
+/** None if no configuration could be read; the log says why. */
+function injectionTemplates(injector: InjectorInForce, state: State): Readonly<Record<string, string>> {
+  const setup = injector.setup(state);
   return isRight(setup) ? setup.right.texts : {};
 }
 

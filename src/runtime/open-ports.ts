@@ -5,6 +5,7 @@ import { ServerCredentials } from '@grpc/grpc-js';
 import type { DebugParts } from '../admin/debug-parts.ts';
 import { explorer } from '../admin/explorer/mount.ts';
 import { type Admits, type HttpServer, type Mount, type Route, serveHttp } from '../admin/http.ts';
+import type { InjectorInForce } from '../admission/inject/in-force.ts';
 import type { XdsServer } from '../xds/grpc/server.ts';
 import { type Log, scoped } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';
@@ -24,7 +25,7 @@ export interface Ports {
 
 export async function openPorts(
   options: ServeOptions,
-  parts: DebugParts & { readonly routes: ReadonlyMap<string, Route> },
+  parts: DebugParts & { readonly routes: ReadonlyMap<string, Route>; readonly injector: InjectorInForce },
   log: Log,
   closers: (() => Promise<unknown>)[],
   identity: OpenedIdentity | undefined,
@@ -52,6 +53,7 @@ export async function openPorts(
   const webhooks = await openAtFlag('--httpsAddr', options.httpsAddr, address =>
     openWebhookPort(address, {
       state: () => parts.world.state,
+      injector: parts.injector,
       registry: parts.metrics.registry,
       ready: () => parts.sources.readiness().ready,
       injects: options.injects ?? true,

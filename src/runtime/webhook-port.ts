@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { Adapter } from '../adapters/adapter.ts';
 import { connectCalls } from '../adapters/kube/calls.ts';
 import { VERSION } from '../admin/version.ts';
+import type { InjectorInForce } from '../admission/inject/in-force.ts';
 import { SelfTest } from '../admission/webhook/self-test.ts';
 import { WebhookServer } from '../admission/webhook/server.ts';
 import { webhookMetrics } from '../admission/webhook/webhook-metrics.ts';
@@ -16,6 +17,7 @@ import type { Address, ServeOptions } from './serve-options.ts';
 
 export interface WebhookPortParts {
   readonly state: () => State;
+  readonly injector: InjectorInForce;
   readonly registry: Registry;
   readonly ready: () => boolean;
   readonly injects: boolean;
@@ -32,9 +34,9 @@ export interface OpenedWebhooks {
 
 /** Resolves when the port is bound. */
 export async function openWebhookPort(address: Address, parts: WebhookPortParts): Promise<OpenedWebhooks> {
-  const { state, registry, ready, injects, minVersion, log, secure } = parts;
+  const { state, injector, registry, ready, injects, minVersion, log, secure } = parts;
   const counts = webhookMetrics(registry);
-  const webhooks = new Webhooks({ state, counts, log });
+  const webhooks = new Webhooks({ state, injector, counts, log });
   const server = new WebhookServer({ webhooks, counts, log, ready, injects, minVersion });
   secure.onCertificate(serving => {
     try {

@@ -44,6 +44,15 @@ export const injectorSetup: Query<'', Either<string, InjectorSetup>> = {
   },
 };
 
+/** The ConfigMap `namespace/name` of this revision, if it is not there. */
+export const missingInjector: Query<'', string | undefined> = {
+  name: 'injector-missing',
+  run: reader => {
+    const { name, data } = injectorData(reader);
+    return data === undefined ? name : undefined;
+  },
+};
+
 const ownSetup: Query<'', Either<string, InjectorSetup>> = {
   name: 'injector-setup-own',
   run: reader => {

@@ -4,14 +4,12 @@
 // names the pod, the decision and digests of request and answer, never an object's content.
 
 import { createHash } from 'node:crypto';
-import { isLeft, isRight } from 'fp-ts/lib/Either.js';
 import { isObject } from '../../core/base/json.ts';
-import { Tracker } from '../../core/query/tracker.ts';
 import { untrackedReader } from '../../core/query/untracked.ts';
 import type { State } from '../../core/state.ts';
+import type { InjectorInForce } from '../inject/in-force.ts';
 import { type Injection, inject } from '../inject/inject.ts';
 import { shownPod } from '../inject/pod.ts';
-import { injectorSetup } from '../inject/setup.ts';
 import { envOfPath } from './path-env.ts';
 import { type AdmissionAnswer, type AdmissionRequest, parseReview, reviewText } from './review.ts';
 import { verdictOn } from './validate.ts';
@@ -29,6 +27,7 @@ export interface WebhookCounts {
 export interface WebhookParts {
   /** The newest folded state. */
   readonly state: () => State;
+  readonly injector: InjectorInForce;
   readonly counts: WebhookCounts;
   readonly log: WebhookLog;
   /** For tests; default: inject.ts. */
@@ -37,10 +36,6 @@ export interface WebhookParts {
 
 export class Webhooks {
   readonly #parts: WebhookParts;
-  readonly #tracker = new Tracker();
-  /** The last configuration that could be read: a broken one changes nothing. */
-  #lastGood: ReturnType<typeof injectorSetup.run> | undefined;
-  #complaint = '';
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
@@ -70,14 +65,14 @@ export class Webhooks {
   }
 
   #injectionOf(request: AdmissionRequest, path: string, body: string): AdmissionAnswer {
-    const { state, counts, log, injects = inject } = this.#parts;
+    const { state, injector, counts, log, injects = inject } = this.#parts;
     const { object, namespace } = request;
     if (!isObject(object)) return this.#injectionRefused('a body', 'could not decode object: expected a Pod');
     const pod = shownPod({ ...object, metadata: { namespace, ...(isObject(object.metadata) ? object.metadata : {}) } });
     let result: Injection;
     try {
       const now = state();
-      result = injects(untrackedReader(now), { pod: object, namespace, env: envOfPath(path) }, this.#setup(now));
+      result = injects(untrackedReader(now), { pod: object, namespace, env: envOfPath(path) }, injector.setup(now));
     } catch (error) {
       log('error', `injection of ${pod} failed: ${textOf(error)}`);
       return this.#injectionRefused(pod, 'internal error while injecting');
@@ -97,15 +92,6 @@ export class Webhooks {
     this.#parts.counts.injection('failure');
     this.#parts.log('error', `injection of ${pod} is refused: ${message}`);
     return { allowed: false, message };
-  }
-
-  #setup(state: State): ReturnType<typeof injectorSetup.run> {
-    const found = this.#tracker.get(state, undefined, injectorSetup, '');
-    if (isRight(found)) this.#lastGood = found;
-    else if (found.left !== this.#complaint)
-      this.#parts.log('error', `the injector's configuration stays as it was: ${found.left}`);
-    this.#complaint = isLeft(found) ? found.left : '';
-    return this.#lastGood ?? found;
   }
 }
 

@@ -3,6 +3,7 @@
 import { request } from 'node:https';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InjectorInForce } from '../../../../src/admission/inject/in-force.ts';
 import { envOfPath } from '../../../../src/admission/webhook/path-env.ts';
 import { BODY_BYTES_MAX, WebhookServer } from '../../../../src/admission/webhook/server.ts';
 import { webhookMetrics } from '../../../../src/admission/webhook/webhook-metrics.ts';
@@ -29,7 +30,7 @@ let server: WebhookServer;
 beforeAll(async () => {
   const log = (level: string, message: string): void => void lines.push(`${level} ${message}`);
   state = stateWith();
-  const webhooks = new Webhooks({ state: () => state, counts, log });
+  const webhooks = new Webhooks({ state: () => state, injector: new InjectorInForce(log), counts, log });
   server = new WebhookServer({ webhooks, counts, log, ready: () => true, injects: true, minVersion: 'TLSv1.2' });
   const authority = await testAuthority(() => Date.now());
   const serving = await signedServingCertificate(authority, ['istiod.istio-system.svc']);
@@ -111,6 +112,26 @@ describe('The injection webhook', () => {
     state = stateWith({ objects: [configMap('policy: enabled\ntemplates: {sidecar: "{{"}')] });
     expect(await reviewed('/inject', review(podWith()))).toMatchObject({ allowed: true, patchType: 'JSONPatch' });
     expect(lines.some(line => line.includes("the injector's configuration stays as it was"))).toBe(true);
+    state = before;
+  });
+
+  it('keeps the configuration of a ConfigMap that is deleted, and takes the next one', async () => {
+    const before = state;
+    const patchOf = async (): Promise<string> =>
+      Buffer.from(String((await reviewed('/inject', review(podWith()))).patch), 'base64').toString();
+    const proxy = (image: string): string =>
+      `policy: enabled\ntemplates:\n  sidecar: "spec: {containers: [{name: istio-proxy, image: ${image}}]}"`;
+    state = stateWith({ objects: [configMap(proxy('first'))] });
+    expect(await patchOf()).toContain('"first"');
+    state = stateWith();
+    expect(await patchOf()).toContain('"first"');
+    const gone = lines.filter(line => line.includes('ConfigMap istio-system/istio-sidecar-injector is gone'));
+    await patchOf();
+    expect(gone).toHaveLength(1);
+    state = stateWith({ objects: [configMap(proxy('second'))] });
+    expect(await patchOf()).toContain('"second"');
+    state = stateWith({ objects: [configMap('{}}')] });
+    expect(await patchOf()).toContain('"second"');
     state = before;
   });
 
