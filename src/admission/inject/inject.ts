@@ -18,7 +18,7 @@ import { finished } from './finish.ts';
 import { proxyImage } from './images.ts';
 import { detectsNativeSidecars } from './native.ts';
 import { proxyIdsOf, withoutAppUser } from './openshift.ts';
-import { templateInput, withOverrides } from './overrides.ts';
+import { overridesFault, templateInput, withOverrides } from './overrides.ts';
 import { type Owner, ownerOf } from './owner.ts';
 import { jsonPatch, type PatchOperation } from './patch.ts';
 import { annotationsOf, labelsOf, objectAt, type Pod, type Texts, textAt } from './pod.ts';
@@ -66,7 +66,7 @@ function injectedPod(
   { env: pathEnv, owner }: InjectRequest,
   setup: InjectorSetup,
 ): Either<string, Pod> {
-  const fault = annotationFault(annotationsOf(pod));
+  const fault = annotationFault(annotationsOf(pod)) ?? overridesFault(pod);
   if (fault !== undefined) return left(`failed to run injection template: ${fault}`);
   const { values, injectedAnnotations } = setup;
   const { cluster, env } = whereabouts(pod, pathEnv, values);

@@ -31,6 +31,19 @@ export const OVERRIDES = 'proxy.istio.io/overrides';
 const AUTO_IMAGE = 'auto';
 const LISTS: readonly ContainerList[] = ['containers', 'initContainers'];
 
+/** Why the user's containers of an earlier injection cannot be read; undefined: they can, or there are none. */
+export function overridesFault(pod: Pod): string | undefined {
+  const text = annotationsOf(pod)[OVERRIDES];
+  if (text === undefined || text.trim() === 'null') return undefined;
+  const kept = annotated(pod, OVERRIDES);
+  const isSound = kept !== undefined && LISTS.every(list => areContainers(kept[list] ?? null));
+  return isSound ? undefined : `annotation ${OVERRIDES}: expected a JSON object with lists of containers`;
+}
+
+function areContainers(value: Json): boolean {
+  return value === null || (Array.isArray(value) && (value as readonly Json[]).every(isObject));
+}
+
 /** undefined: an annotation is no JSON object. */
 function annotated(pod: Pod, name: string): JsonObject | undefined {
   const text = annotationsOf(pod)[name];

@@ -33,17 +33,22 @@ function workloadOf(
     textAt(controller, 'kind'),
     textAt(controller, 'name'),
   ];
-  const rollout = labels['rollouts-pod-template-hash'];
-  const hash = rollout ?? labels['pod-template-hash'];
-  if (kind === 'ReplicaSet' && hash !== undefined && name.endsWith(hash)) {
-    const workload = name.slice(0, -(hash.length + 1));
-    if (rollout !== undefined) return { apiVersion: 'v1alpha1', kind: 'Rollout', name: workload };
-    return { apiVersion, kind: 'Deployment', name: workload };
+  if (kind === 'ReplicaSet') {
+    const deployment = withoutHash(name, labels['pod-template-hash']);
+    if (deployment !== undefined) return { apiVersion, kind: 'Deployment', name: deployment };
+    const rollout = withoutHash(name, labels['rollouts-pod-template-hash']);
+    if (rollout !== undefined) return { apiVersion: 'v1alpha1', kind: 'Rollout', name: rollout };
   }
   const config = labels.deploymentconfig;
-  if (kind === 'ReplicationController' && config !== undefined)
+  if (kind === 'ReplicationController' && config !== undefined && config !== '')
     return { apiVersion, kind: 'DeploymentConfig', name: config };
   const job = kind === 'Job' ? JOB_OF_CRON.exec(name) : null;
   if (job !== null) return { apiVersion: 'batch/v1', kind: 'CronJob', name: job[1]! };
   return { apiVersion, kind, name };
+}
+
+/** Undefined: the name does not end with the hash. */
+function withoutHash(name: string, hash: string | undefined): string | undefined {
+  if (hash === undefined || hash === '' || !name.endsWith(hash)) return undefined;
+  return name.endsWith(`-${hash}`) ? name.slice(0, -(hash.length + 1)) : name;
 }

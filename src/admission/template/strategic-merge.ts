@@ -1,7 +1,8 @@
 // Kubernetes' strategic merge patch: maps member by member, some lists element by element, everything else replaced.
 //
-// null deletes a member; a member that is new loses its nulls. Elements of the patch come first in its order; one that
-// only the object has stands before an element of the patch only if the object had both, in that order.
+// null deletes a member; a member that is new loses its nulls, and every map in it that has a `$patch`. Elements of the
+// patch come first in its order; one that only the object has stands before an element of the patch only if the object
+// had both, in that order.
 // Source: Kubernetes apimachinery pkg/util/strategicpatch/patch.go (mergeMap, mergeSlice, normalizeElementOrder).
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../../core/base/json.ts';
@@ -42,7 +43,7 @@ const ORDER = '$setElementOrder/';
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 
 function merged(object: JsonObject, patch: JsonObject, keys: Keys): JsonObject {
-  if (patch[DIRECTIVE] === 'replace') return withoutDirectives(patch);
+  if (patch[DIRECTIVE] === 'replace') return withoutDirectives(patch) as JsonObject;
   if (patch[DIRECTIVE] === 'delete') return {};
   const result = new Map<string, Json>();
   const retained = patch[RETAIN_KEYS];
@@ -61,7 +62,7 @@ function merged(object: JsonObject, patch: JsonObject, keys: Keys): JsonObject {
     }
     const old = result.get(name);
     if (value === null) result.delete(name);
-    else if (old === undefined || old === null) result.set(name, withoutNulls(value));
+    else if (old === undefined || kindOf(old) !== kindOf(value)) setOrDelete(result, name, added(value));
     else result.set(name, mergedValue(name, old, value, keys));
   }
   for (const [name, value] of Object.entries(patch)) {
@@ -77,12 +78,22 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
+function setOrDelete(map: Map<string, Json>, name: string, value: Json | undefined): void {
+  if (value === undefined) map.delete(name);
+  else map.set(name, value);
+}
+
+function kindOf(value: Json): string {
+  return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
+}
+
+/** `old` and `value` are of one kind. */
 function mergedValue(name: string, old: Json, value: Json, keys: Keys): Json {
   if (isObject(old) && isObject(value)) return merged(old, value, keys);
-  if (!Array.isArray(old) || !Array.isArray(value)) return withoutDirectivesIn(value);
+  if (!Array.isArray(old) || !Array.isArray(value)) return value;
   const key = keys.get(name);
   if (key === undefined) {
-    if (!UNITED.includes(name)) return withoutDirectivesIn(value);
+    if (!UNITED.includes(name)) return withoutDirectives(value);
     const both = [...listOf(old), ...listOf(value)];
     return ordered(
       both.filter((one, i) => both.findIndex(other => jsonEqual(one, other)) === i),
@@ -111,7 +122,7 @@ function mergedList(old: readonly Json[], patch: readonly Json[], key: string, k
   }
   for (const element of real) {
     const known = result.get(idOf(element, key));
-    result.set(idOf(element, key), isObject(known) ? merged(known, element, keys) : withoutNulls(element));
+    result.set(idOf(element, key), isObject(known) ? merged(known, element, keys) : withoutDirectives(element));
   }
   return ordered([...result.values(), ...repeated], real, old, key);
 }
@@ -143,21 +154,30 @@ function ordered(list: readonly Json[], patch: readonly Json[], old: readonly Js
   return [...result, ...left.slice(at)];
 }
 
-/** A value that the object did not have: nulls of its maps vanish. */
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
+/**
+ * A value that the object did not have: nulls of its maps vanish, and so does a map with a directive. Undefined: it is
+ * one itself.
+ */
+function added(value: Json): Json | undefined {
+  if (Array.isArray(value)) {
+    return (value as readonly Json[]).map(added).filter(element => element !== undefined);
+  }
   if (!isObject(value)) return value;
-  const kept = Object.entries(withoutDirectives(value)).filter(([, member]) => member !== null && member !== undefined);
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member!)])) as JsonObject;
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined;
+  const members = Object.entries(value)
+    .filter(([name, member]) => !isDirective(name) && member !== null && member !== undefined)
+    .map(([name, member]) => [name, added(member!)] as const);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined)) as JsonObject;
 }
 
-function withoutDirectives(map: JsonObject): JsonObject {
-  const kept = Object.entries(map).filter(
-    ([name]) => name !== DIRECTIVE && name !== RETAIN_KEYS && !name.startsWith(ORDER) && !name.startsWith(DELETE_FROM),
-  );
-  return Object.fromEntries(kept) as JsonObject;
+/** Taken as it is: directives of its maps are no members, and a null says that there is no member. */
+function withoutDirectives(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutDirectives);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([name, member]) => !isDirective(name) && member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutDirectives(member!)])) as JsonObject;
 }
 
-function withoutDirectivesIn(value: Json): Json {
-  return isObject(value) ? withoutDirectives(value) : value;
+function isDirective(name: string): boolean {
+  return name === DIRECTIVE || name === RETAIN_KEYS || name.startsWith(ORDER) || name.startsWith(DELETE_FROM);
 }

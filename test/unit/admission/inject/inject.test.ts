@@ -219,6 +219,47 @@ describe('Injection', () => {
     expect(envOf(injectedPod(owned('Job', 'tidy-28791450')), 'ISTIO_META_WORKLOAD_NAME')).toBe('tidy');
   });
 
+  it.each([
+    [
+      { 'pod-template-hash': '5d9', 'rollouts-pod-template-hash': '7f' },
+      'cart-5d9',
+      'apps/v1/namespaces/shop/deployments/cart',
+    ],
+    [
+      { 'pod-template-hash': '7f', 'rollouts-pod-template-hash': '5d9' },
+      'cart-5d9',
+      'v1alpha1/namespaces/shop/rollouts/cart',
+    ],
+    [
+      { 'pod-template-hash': '5d9', 'rollouts-pod-template-hash': '5d9' },
+      'cart-5d9',
+      'apps/v1/namespaces/shop/deployments/cart',
+    ],
+    [
+      { 'pod-template-hash': '', 'rollouts-pod-template-hash': '' },
+      'cart-5d9',
+      'apps/v1/namespaces/shop/replicasets/cart-5d9',
+    ],
+    [{ 'pod-template-hash': '5d9' }, 'cart5d9', 'apps/v1/namespaces/shop/deployments/cart5d9'],
+  ])('knows the owner of a ReplicaSet by the labels %j', (labels, name, owner) => {
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name, controller: true }];
+    const pod = podWith({ name: undefined, generateName: 'x-', labels, ownerReferences } as JsonObject);
+    expect(envOf(injectedPod(pod), 'ISTIO_META_OWNER')).toBe(`kubernetes://apis/${owner}`);
+  });
+
+  it('refuses a pod whose overrides cannot be read', () => {
+    const of = (overrides: string) => injection(annotated({ 'proxy.istio.io/overrides': overrides }));
+    for (const text of ['{', '[]', '"a"', '{"containers": 1}', '{"initContainers": ["istio-proxy"]}']) {
+      expect([text, of(text)]).toMatchObject([
+        text,
+        { kind: 'refused', message: expect.stringContaining('annotation proxy.istio.io/overrides') },
+      ]);
+    }
+    for (const text of ['{}', 'null', '{"containers": null}', '{"containers": [{"name": "istio-proxy"}]}']) {
+      expect([text, of(text)]).toMatchObject([text, { kind: 'injected' }]);
+    }
+  });
+
   it.each(['gateway', 'grpc-agent', 'grpc-simple'])('knows the template %s', name => {
     const pod = injectedPod(annotated({ 'inject.istio.io/templates': name }));
     expect(containersOf(pod, 'containers').length).toBeGreaterThan(0);

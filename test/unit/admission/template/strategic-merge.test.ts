@@ -56,6 +56,23 @@ describe('A strategic merge', () => {
     expect(merge(object, { '$setElementOrder/env': named('b', 'a') }).env).toEqual(named('b', 'a'));
   });
 
+  it('leaves out values with a directive where the object has none, and what is no list or map', () => {
+    const patch = {
+      new: { kept: 1, gone: { $patch: 'replace', a: 1 }, list: [{ name: 'a', $patch: 'delete' }, { name: 'b' }] },
+      whole: { $patch: 'delete' },
+      other: { $patch: 'replace', a: 1 },
+      text: { a: null, b: { $patch: 'delete' }, c: 1 },
+    };
+    expect(merge({ other: 'text', text: 'text' }, patch)).toEqual({
+      new: { kept: 1, list: [{ name: 'b' }] },
+      text: { c: 1 },
+    });
+    const replaced = { map: { $patch: 'replace', a: { $patch: 'delete', b: 1 } } };
+    expect(merge({ map: { x: 1 } }, replaced)).toEqual({ map: { a: { b: 1 } } });
+    const args = { args: [{ $patch: 'delete', a: 1 }] };
+    expect(merge({ args: ['x'] }, args)).toEqual({ args: [{ a: 1 }] });
+  });
+
   it('changes nothing when it is repeated', () => {
     const element = fc.record({ name: fc.constantFrom('a', 'b', 'c'), value: fc.constantFrom('1', '2') });
     const pod = fc.record({
