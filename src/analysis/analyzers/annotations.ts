@@ -4,9 +4,9 @@
 // Source: Istio pkg/config/analysis/analyzers/annotations/annotations.go, maturity/maturity.go,
 // pkg/kube/inject/validate.go (AnnotationValidation). The text about a bad value is ours.
 
+import { annotationProblem } from '../../core/mesh/pod-annotations.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { isIstioAnnotation, istioAnnotations, SET_BY_ISTIO } from '../annotation-table.ts';
-import { annotationProblem } from '../annotation-values.ts';
 import { INJECT } from '../in-mesh.ts';
 import {
   alphaAnnotation,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { annotationFault } from '../../../../src/admission/inject/annotations.ts';
-import { annotationProblem } from '../../../../src/analysis/annotation-values.ts';
+import { annotationProblem } from '../../../../src/core/mesh/pod-annotations.ts';
 
 const refused = (name: string, value: string): readonly boolean[] => [
   annotationFault({ [name]: value }) !== undefined,

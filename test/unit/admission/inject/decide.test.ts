@@ -58,12 +58,12 @@ describe('A pod', () => {
     [
       'a bad annotation',
       podWith({ annotations: { 'status.sidecar.istio.io/port': 'x' } }),
-      "invalid value 'x' for annotation 'status.sidecar.istio.io/port': port x is none",
+      `invalid value 'x' for annotation 'status.sidecar.istio.io/port': found "x"; expected one port`,
     ],
     [
       'a bad range',
       podWith({ annotations: { 'traffic.sidecar.istio.io/includeOutboundIPRanges': '10.0.0.0/8,x' } }),
-      'includeIPRanges invalid: x is no CIDR range',
+      'found "x"; expected a comma-separated list of CIDR blocks',
     ],
     [
       'an unknown template',
