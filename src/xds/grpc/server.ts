@@ -18,6 +18,7 @@ import type { Peer } from '../../core/model/caller.ts';
 import type { PushRequest } from '../../core/push-request.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
+import { BatchPerTick } from '../serve/batch-per-tick.ts';
 import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../serve/discovery.ts';
 import type { XdsHost } from '../serve/host.ts';
 import { type Authenticate, Hub } from '../serve/hub.ts';
@@ -56,6 +57,12 @@ export interface UnaryFault {
 export type Call = ServerDuplexStream<Buffer, Buffer>;
 type Protocol = 'sotw' | 'delta';
 
+/**
+ * First requests that are read in one tick of the event loop: one with the extensions of a real Envoy takes some
+ * milliseconds, and the gate may let in dozens at once.
+ */
+export const FIRST_REQUESTS_PER_TICK = 4;
+
 /** The client reset its stream or the connection is lost; grpc-js does not tell which. */
 const GONE = 'the client is gone';
 
@@ -83,6 +90,8 @@ export class XdsServer {
   readonly #server: Server;
   readonly #hub: Hub;
   readonly #hangUps = new HangUpQueue();
+  /** Streams that are open and whose first request was not read yet. */
+  readonly #opened = new BatchPerTick<() => void>(FIRST_REQUESTS_PER_TICK, begin => begin());
   #largest = 0;
   /** Requests with a node belong to one proxy and are not shared. */
   readonly #requests = {
@@ -202,8 +211,12 @@ export class XdsServer {
     if (proving !== undefined && admitted === undefined) return;
     const stream = await this.#hub.open(protocol, transport, client, admitted);
     if (stream === undefined) return;
-    this.#attach(call, stream);
-    this.#receive(stream, first);
+    this.#opened.add(() => {
+      if (stream.ended) return;
+      if (client.gone()) return stream.closed(GONE);
+      this.#attach(call, stream);
+      this.#receive(stream, first);
+    });
   }
 
   #attach(call: Call, stream: AdsStream): void {
