@@ -4,8 +4,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { isNatsAddress, parseNatsAddress } from '../replicas/nats/address.ts';
-import { STREAM_REPLICAS } from '../replicas/nats/stream-settings.ts';
+import { isNatsAddress, parseNatsAddress, STREAM_REPLICAS } from '../replicas/nats/address.ts';
 import type { ReplicaSettings } from '../runtime/replica-settings.ts';
 import { CliError, EXIT } from './output.ts';
 import { DEFAULT_JOURNAL } from './target.ts';

@@ -175,7 +175,8 @@ export class Table<V> {
     this.#tree.forRange(prefix, end, false, (_key, value) => {
       found.push(value);
     });
-    return found;
+    // Cut to its length, since a list that grew keeps room for more: most ranges are short, and reads keep them.
+    return found.slice();
   }
 }
 

@@ -59,7 +59,8 @@ function union(sources: readonly FacetSource[]): FacetKey {
       all = own;
     }
   }
-  return all;
+  // Cut to its length: a list that grew keeps room for more.
+  return all === own ? own.slice() : all;
 }
 
 function hasFacet(facetKey: FacetKey, pair: FacetKey[number]): boolean {

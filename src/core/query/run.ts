@@ -9,7 +9,7 @@
 // The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
 // of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by
 // the id of the run left on the thing noted (`lastRun`); a duplicate is possible when another run comes in between, and
-// harmless.
+// harmless. A list that grew has room for 16 elements more; `evaluate` cuts that off, since an entry keeps its lists.
 
 import { assert } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -118,6 +118,16 @@ export class Run implements ProxyReader {
     return this.#generated ?? NOTHING;
   }
 
+  /** Runs the query, then gives the lists of the record their final length. */
+  evaluate(query: AnyQuery, arg: unknown): unknown {
+    const value = query.run(this, arg as never);
+    this.#reads = this.#reads?.slice();
+    this.#calls = this.#calls?.slice();
+    this.#facetSources = this.#facetSources?.slice();
+    this.#generated = this.#generated?.slice();
+    return value;
+  }
+
   object<K extends KindName>(kind: K, key: string): Obj<K> | undefined {
     return this.#read(this.#context.index.object(this.#state, kind, key));
   }
@@ -173,7 +183,7 @@ export class Run implements ProxyReader {
         calls.push(this.#call(this.#bind(selection, item)));
       }
     }
-    this.#callLists.push({ selection, items, calls });
+    this.#callLists.push({ selection, items, calls: calls.slice() });
     return calls.map(call => call.value as R);
   }
 

@@ -338,7 +338,7 @@ export class Tracker {
     this.#budget.spend();
     const run = new Run(this.#context, state, proxy, variants, previous);
     this.#residentRun.run = run;
-    const value = query.run(run, arg as never);
+    const value = run.evaluate(query, arg);
     this.stats.runs++;
     this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT);
     const { facetSources } = run;

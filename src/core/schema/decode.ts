@@ -196,9 +196,9 @@ function typeReader(compiler: Compiler, type: FieldType): Read {
 function listReader(element: Read): Read {
   return (context, json, at) => {
     if (!isArray(json)) return mismatch(context, 'a list', json, at);
-    const out: unknown[] = [];
     context.path.push(at);
-    for (let i = 0; i < json.length; i++) out.push(element(context, json[i]!, i));
+    // Of the exact length: a list that grows has room for 16 elements more, and decoded objects are kept.
+    const out = json.map((member, i) => element(context, member, i));
     context.path.pop();
     return out;
   };

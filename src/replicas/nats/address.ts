@@ -4,6 +4,11 @@
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?$/;
 const DEFAULT_PORT = 4222;
+/**
+ * Replicas of the stream that is the log: it survives the loss of one server. Here, so that the flags of a server that
+ * is no replica load nothing of NATS.
+ */
+export const STREAM_REPLICAS = 3;
 
 export interface NatsAddress {
   /** `host:port` of NATS servers, at least one. */

@@ -5,8 +5,6 @@ import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '
 
 /** In which a repeated append is recognised by its id, nanoseconds: two minutes. */
 export const DUPLICATE_WINDOW_NS = 120_000_000_000;
-/** Replicas of the stream: it survives the loss of one server. */
-export const STREAM_REPLICAS = 3;
 
 export function streamName(mesh: string): string {
   return `periplus-${mesh}`;
