@@ -15,6 +15,8 @@ export const CSR_METHOD = '/istio.v1.auth.IstioCertificateService/CreateCertific
 
 /** Requests authenticated or signed at the same time; one takes a few milliseconds. */
 export const QUEUE_MAX = 2_000;
+/** Requests whose identity is proven at once: each may ask an API server, and takes its share of the event loop. */
+export const PROVEN_AT_ONCE_MAX = 64;
 /**
  * Requests that are signed at once. A signature takes a core for about a millisecond, so on a machine with two cores
  * more at once only make the event loop, and with it the pushes, wait for the processor.
@@ -58,6 +60,7 @@ const REASON_CHARS_MAX = 500;
 
 export class CsrService {
   readonly #options: CsrServiceOptions;
+  readonly #proofs = new Turns(PROVEN_AT_ONCE_MAX);
   readonly #turn: Turns;
   #underWay = 0;
 
@@ -89,7 +92,8 @@ export class CsrService {
 
   async #answer(peer: Peer, request: CertificateRequest): Promise<Answer> {
     const { authenticate, count, log } = this.#options;
-    const who = await authenticate(peer);
+    const leave = await this.#proofs.take();
+    const who = await authenticate(peer).finally(leave);
     if (who.kind !== 'proven') {
       count({ kind: 'unauthenticated' });
       log('info', `a signing request from ${peer.address || 'a socket'} proves no identity: ${who.reasons.join('; ')}`);

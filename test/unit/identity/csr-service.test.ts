@@ -4,7 +4,7 @@ import { withoutAuthorityKeys } from '../../../src/core/kinds/kubernetes/authori
 import type { Peer } from '../../../src/core/model/caller.ts';
 import { forwardedIdentities, isTrusted } from '../../../src/identity/authenticate/forwarded.ts';
 import { SigningError } from '../../../src/identity/authority.ts';
-import { CsrService, type CsrServiceOptions } from '../../../src/identity/csr-service.ts';
+import { CsrService, type CsrServiceOptions, PROVEN_AT_ONCE_MAX } from '../../../src/identity/csr-service.ts';
 import { whyNotImpersonated } from '../../../src/identity/impersonation.ts';
 import { testAuthority } from './authority-of-tests.ts';
 import { signingRequest } from './signing-request.ts';
@@ -38,6 +38,24 @@ describe('the signing service', () => {
     const refused = answers.filter(answer => 'code' in answer && answer.code === 'RESOURCE_EXHAUSTED');
     expect(refused).toHaveLength(9_950);
     expect(answers.filter(answer => 'certChain' in answer)).toHaveLength(50);
+    expect(signing.underWay).toBe(0);
+  });
+
+  it('proves few identities at once, and all in the end', async () => {
+    const waiting: (() => void)[] = [];
+    const { service: signing } = await service({
+      authenticate: async () => {
+        await new Promise<void>(resolve => waiting.push(resolve));
+        return { kind: 'refused', reasons: ['no token'] };
+      },
+    });
+    const all = Promise.all(Array.from({ length: 3 * PROVEN_AT_ONCE_MAX }, () => signing.create(peer, ask(''))));
+    for (let proven = 0; proven < 3; proven++) {
+      await new Promise(resolve => setImmediate(resolve));
+      expect(waiting).toHaveLength(PROVEN_AT_ONCE_MAX);
+      for (const resolve of waiting.splice(0)) resolve();
+    }
+    expect(await all).toHaveLength(3 * PROVEN_AT_ONCE_MAX);
     expect(signing.underWay).toBe(0);
   });
 
