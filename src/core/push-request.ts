@@ -21,7 +21,8 @@ export type Reason =
   | 'proxyrequest'
   | 'depdendentresource'
   | 'cluster'
-  | 'tag';
+  | 'tag'
+  | 'ambient';
 
 /**
  * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of

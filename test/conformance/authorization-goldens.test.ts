@@ -40,7 +40,7 @@ const service = `{apiVersion: v1, kind: Service, metadata: {name: my-custom-ext-
 const generated: Query<Chain, readonly (HttpFilter | Filter)[]> = {
   name: 'test/authorizationFilters',
   run: (reader: ProxyReader, chain) => {
-    const { custom, rules } = authorizationOf(reader, chain, '');
+    const { custom, rules } = authorizationOf(reader, { chain, beside: '', subject: '', peer: 'tls' });
     return [...custom, ...rules];
   },
 };

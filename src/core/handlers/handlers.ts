@@ -7,8 +7,9 @@
 
 import { definitions } from '../kinds/registry.ts';
 import type { KindName, KindPushes } from '../model/kind.ts';
-import type { PushRequest } from '../push-request.ts';
+import { mergePushRequests, type PushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
+import { ambientRequest } from './ambient.ts';
 import type { Change } from './change.ts';
 import { configHandler, kubernetesGatewayHandler, virtualServiceHandler } from './config.ts';
 import { configurationClientsRequest } from './configuration-clients.ts';
@@ -56,7 +57,9 @@ const own: { readonly [K in OwnKind]: Handler } = {
 
 /** Undefined: the change affects nothing that a proxy is sent. */
 export function changeHandler(before: State, after: State, change: Change): PushRequest | undefined {
-  return requestOf(before, after, change) ?? configurationClientsRequest(after, change);
+  const requests = [requestOf(before, after, change), ambientRequest(after, change)].filter(one => one !== undefined);
+  const request = requests.length === 0 ? undefined : requests.reduce(mergePushRequests);
+  return request ?? configurationClientsRequest(after, change);
 }
 
 function requestOf(before: State, after: State, change: Change): PushRequest | undefined {

@@ -18,6 +18,7 @@ export const featureDefaults = {
   ENABLE_GATEWAY_API_INFERENCE_EXTENSION: false,
   ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT: true,
   ENABLE_HCM_INTERNAL_NETWORKS: false,
+  ENABLE_INGRESS_WAYPOINT_ROUTING: true,
   ENABLE_LOCALITY_WEIGHTED_LB_CONFIG: false,
   ENABLE_MULTICLUSTER_HEADLESS: true,
   ENABLE_MCS_AUTO_EXPORT: false,
@@ -35,6 +36,7 @@ export const featureDefaults = {
   EXTERNAL_ISTIOD: false,
   /** '' in this and the other of its kind: caBundle is not written, since an operator manages the webhooks. */
   INJECTION_WEBHOOK_CONFIG_NAME: 'istio-sidecar-injector',
+  ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS: false,
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_MULTIROOT_MESH: false,
@@ -86,7 +88,9 @@ export const featureDefaults = {
   PILOT_ENABLE_QUIC_LISTENERS: false,
   PILOT_ENABLE_REDIS_FILTER: false,
   PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION: true,
+  PILOT_ENABLE_SENDING_HBONE: true,
   PILOT_ENABLE_SERVICEENTRY_SELECT_PODS: true,
+  PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true,
   /** Istio's objects are told how many proxies have accepted them (core/wishes/distribution.ts). */
   PILOT_ENABLE_STATUS: false,
   PILOT_ENABLE_TELEMETRY_LABEL: true,
@@ -97,6 +101,8 @@ export const featureDefaults = {
   PILOT_GATEWAY_API_CONTROLLER_NAME: 'istio.io/gateway-controller',
   PILOT_GATEWAY_API_DEFAULT_GATEWAYCLASS_NAME: 'istio',
   PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: 15_000,
+  PILOT_HBONE_INITIAL_CONNECTION_WINDOW_SIZE: 0,
+  PILOT_HBONE_INITIAL_STREAM_WINDOW_SIZE: 0,
   PILOT_HTTP10: false,
   /** Custom resources, `plural.group` or `*.suffix`, that are not watched, and of those the ones that are. */
   PILOT_IGNORE_RESOURCES: '',
@@ -112,6 +118,8 @@ export const featureDefaults = {
   PILOT_NODE_UNTAINT_CONTROLLERS_TAINT_NAME: 'cni.istio.io/not-ready',
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: 'istio.io/persistent-session-header',
   PILOT_PERSISTENT_SESSION_LABEL: 'istio.io/persistent-session',
+  /** Where an endpoint takes mesh mTLS and HBONE. */
+  PILOT_PREFER_SENDING_HBONE: false,
   /** How long a remote cluster that does not answer holds back the first readiness; 0: for ever. */
   PILOT_REMOTE_CLUSTER_TIMEOUT: 30_000,
   PILOT_SCOPE_GATEWAY_TO_NAMESPACE: false,

@@ -10,7 +10,6 @@ import type { Found } from './found.ts';
 export const UNREAD: Readonly<Record<string, string>> = {
   ca: 'certificates are signed by the own authority, or by EXTERNAL_CA',
   certificates: 'no DNS certificates are provisioned',
-  hboneIdleTimeout: 'ambient proxies are not served',
   serviceScopeConfigs: 'ambient proxies are not served',
   verifyCertificateAtClient: 'DestinationRules alone decide whether certificates of servers are verified',
 };

@@ -1,5 +1,5 @@
-// Objects that ask for what Periplus does not serve: ambient workloads and waypoints, tunnels, selectors of old
-// Deployments (docs/deviations.md, "Not there yet").
+// Objects that ask for what Periplus does not serve: ambient workloads and their way through waypoints, tunnels without
+// ambient mode, selectors of old Deployments (docs/deviations.md, "Not there yet").
 //
 // Each rule looks at one object as received. Kinds that the registry declares as without effect need no rule here.
 
@@ -14,7 +14,7 @@ const MODE = 'istio.io/dataplane-mode';
 const WAYPOINT = 'istio.io/use-waypoint';
 const TUNNEL = 'networking.istio.io/tunnel';
 
-const rules: readonly Rule[] = [ambientWorkloads, waypoints, waypointGateways, tunnels, oldSelectors];
+const rules: readonly Rule[] = [ambientWorkloads, waypoints, tunnels, oldSelectors];
 
 export function objectFindings(objects: readonly Received[]): readonly Found[] {
   return objects
@@ -36,21 +36,14 @@ function ambientWorkloads(object: JsonObject): readonly FoundHere[] {
 function waypoints(object: JsonObject): readonly FoundHere[] {
   const waypoint = labelsOf(object)[WAYPOINT] ?? 'none';
   if (waypoint === 'none') return [];
-  const text = `traffic is not led through the waypoint ${waypoint}, whose policies have no effect`;
+  const text = `ztunnels do not lead traffic through the waypoint ${waypoint}, whose policies have no effect on it`;
   return [{ level: 'Error', text, path: `metadata.labels[${WAYPOINT}]` }];
-}
-
-function waypointGateways(object: JsonObject): readonly FoundHere[] {
-  const isGateway = object.kind === 'Gateway' && String(object.apiVersion).startsWith('gateway.networking.k8s.io/');
-  const name = memberOf(object, 'spec', 'gatewayClassName');
-  if (!isGateway || typeof name !== 'string' || !/^istio-waypoint/.test(name)) return [];
-  return [{ level: 'Error', text: `Gateways of the class ${name} are not served`, path: 'spec.gatewayClassName' }];
 }
 
 function tunnels(object: JsonObject): readonly FoundHere[] {
   const isOf = object.kind === 'Pod' || object.kind === 'WorkloadEntry';
   if (!isOf || labelsOf(object)[TUNNEL] === undefined) return [];
-  const text = 'the workload is not reached through a tunnel, but directly';
+  const text = 'without PILOT_ENABLE_AMBIENT the workload is reached directly, not through a tunnel';
   return [{ level: 'Warning', text, path: `metadata.labels[${TUNNEL}]` }];
 }
 

@@ -12,6 +12,21 @@ export const CREDENTIAL_SDS_CLUSTER = 'sds-external';
 export const PASSTHROUGH_CLUSTER = 'PassthroughCluster';
 export const INBOUND_PASSTHROUGH_CLUSTER = 'InboundPassthroughCluster';
 
+// Clusters around HBONE tunnels; the internal listeners behind them have the same names.
+// Source: Istio pilot/pkg/networking/core/waypoint.go.
+
+/** Opens tunnels to the original destination. */
+export const CONNECT_ORIGINATE = 'connect_originate';
+/** Leads what came through a tunnel to the chains of its destination. */
+export const MAIN_INTERNAL = 'main_internal';
+/** Leads what a waypoint sends to a workload into a tunnel. */
+export const ENCAP_CLUSTER = 'encap';
+/** Open a tunnel inside of a tunnel, to another network. */
+export const INNER_CONNECT_ORIGINATE = 'inner_connect_originate';
+export const OUTER_CONNECT_ORIGINATE = 'outer_connect_originate';
+/** The listener that takes tunnels. */
+export const CONNECT_TERMINATE = 'connect_terminate';
+
 /** `outbound|<service port>|<subset>|<hostname>`; the port is never a target port. */
 export function outboundClusterName(hostname: string, subset: string, port: number): string {
   return `outbound|${port}|${subset}|${hostname}`;
@@ -27,8 +42,22 @@ export function sniDnatName(hostname: string, subset: string, port: number): str
   return `outbound_.${port}_.${subset}_.${hostname}`;
 }
 
+/**
+ * `inbound-vip|<service port>|<protocol>[/<subset>]|<hostname>`: the cluster of a service behind a waypoint; the
+ * protocol is `http` or `tcp`.
+ */
+export function vipClusterName(hostname: string, protocol: 'http' | 'tcp', subset: string, port: number): string {
+  return `inbound-vip|${port}|${subset === '' ? protocol : `${protocol}/${subset}`}|${hostname}`;
+}
+
+/** The subset in the name of such a cluster; '' for none. */
+export function vipSubset(subset: string): string {
+  const slash = subset.indexOf('/');
+  return slash < 0 ? '' : subset.slice(slash + 1);
+}
+
 export interface ParsedClusterName {
-  readonly direction: 'outbound' | 'inbound';
+  readonly direction: 'outbound' | 'inbound' | 'inbound-vip';
   readonly sniDnat: boolean;
   readonly port: number;
   readonly subset: string;
@@ -45,7 +74,7 @@ export function parseClusterName(name: string): ParsedClusterName | undefined {
   const third = second < 0 ? -1 : name.indexOf(separator, second + separator.length);
   if (third < 0 || name.includes(separator, third + separator.length)) return undefined;
   const direction = name.slice(0, first);
-  if (direction !== 'outbound' && direction !== 'inbound') return undefined;
+  if (direction !== 'outbound' && direction !== 'inbound' && direction !== 'inbound-vip') return undefined;
   const port = portOf(name, first + separator.length, second);
   if (port === undefined) return undefined;
   const subset = name.slice(second + separator.length, third);

@@ -5,6 +5,7 @@ import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
 import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../../schema/istio-types.gen.ts';
+import { sendsHbone } from '../proxy/hbone.ts';
 import { metadataExchange } from '../proxy/proxy-capabilities.ts';
 import { preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 
@@ -39,6 +40,8 @@ export interface OutboundDefaults extends CommonClusterInputs {
   readonly localityWeighted: boolean;
   readonly sendsUnhealthy: boolean;
   readonly redisFilter: boolean;
+  readonly ambient: boolean;
+  readonly sendsHbone: boolean;
   /** Labels of services that bind sessions to endpoints, by cookie and by header. */
   readonly sessionLabels: readonly string[];
 }
@@ -60,6 +63,8 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
       localityWeighted: reader.feature('ENABLE_LOCALITY_WEIGHTED_LB_CONFIG'),
       sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS'),
       redisFilter: reader.feature('PILOT_ENABLE_REDIS_FILTER'),
+      ambient: reader.feature('PILOT_ENABLE_AMBIENT'),
+      sendsHbone: sendsHbone(reader),
       sessionLabels: [
         reader.feature('PILOT_PERSISTENT_SESSION_LABEL'),
         reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL'),

@@ -18,6 +18,7 @@ import type {
   TrafficPolicy_RetryBudget,
 } from '../../schema/istio-types.gen.ts';
 import { isPoolService } from '../../translate/gateway-api/endpoint-picker.ts';
+import { allCaptured } from '../ambient/captured.ts';
 import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
 import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
@@ -75,6 +76,10 @@ export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonC
   readonly serviceName: string;
   readonly serviceNamespace: string;
   readonly external: boolean;
+  /** Every endpoint takes HBONE tunnels: peers are not asked who they are. */
+  readonly captured: boolean;
+  /** Endpoints may be reached through HBONE tunnels. */
+  readonly tunnels: boolean;
   readonly ruleName: string;
   readonly ruleNamespace: string;
   readonly subset: string;
@@ -179,6 +184,9 @@ function selectCluster<S, A>(
     ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
     forwardProxy: discovery === 'FORWARD_PROXY',
   });
+  const untouched = discovery === 'ORIGINAL_DST' && (tls.inputs !== undefined || policy?.tls !== undefined);
+  const tunnels = !sniDnat && !untouched && defaults.sendsHbone;
+  const captured = !sniDnat && subset === undefined && defaults.ambient && hasCaptured(reader, target);
   const choice = localityChoice(policy, service.trafficDistribution, defaults.localityLbSetting);
   const telemetry = discovery !== 'FORWARD_PROXY' && defaults.telemetry;
   const resolving = dnsInputs(reader, service, dns);
@@ -219,7 +227,9 @@ function selectCluster<S, A>(
     serviceHost: telemetry ? service.hostname : '',
     serviceName: telemetry ? service.name : '',
     serviceNamespace: telemetry ? service.namespace : '',
-    external: subset === undefined && service.meshExternal,
+    external: subset === undefined && service.meshExternal && !captured,
+    captured,
+    tunnels,
     ruleName: rule?.name ?? '',
     ruleNamespace: rule?.namespace ?? '',
     subset: subsetName,
@@ -229,6 +239,10 @@ function selectCluster<S, A>(
 }
 
 const noProblems: readonly Problem[] = [];
+
+function hasCaptured(reader: ProxyReader, { service: { hostname, namespace }, port }: Target): boolean {
+  return reader.get(allCaptured, { hostname, namespace, port: port.port });
+}
 
 /** A label that binds sessions to endpoints, for cookies or for a header. */
 function hasSessionLabel({ sessionLabels }: OutboundDefaults, { labels }: Service): boolean {

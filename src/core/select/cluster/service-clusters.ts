@@ -7,9 +7,11 @@ import type { Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { servicesWithClusters } from '../gateway/gateway-services.ts';
 import { mergedGateway } from '../gateway/gateways.ts';
+import { isWaypoint } from '../proxy/proxy-type.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../scope/destination-rules.ts';
 import { scopedServices, scopeService } from '../scope/sidecar-scope.ts';
 import { parseClusterName } from './cluster-names.ts';
+import { servicesBeyondWaypoint } from './waypoint.ts';
 
 export interface ServiceClusters {
   readonly service: Service;
@@ -20,7 +22,8 @@ export interface ServiceClusters {
 
 export function servicesOfClusters(reader: ProxyReader): readonly ServiceClusters[] {
   const rules = reader.get(scopeRules, '');
-  return servicesWithClusters(reader).map(service => ({ service, rule: rules.get(service.hostname), sniDnat: false }));
+  const services = isWaypoint(reader) ? reader.get(servicesBeyondWaypoint, '') : servicesWithClusters(reader);
+  return services.map(service => ({ service, rule: rules.get(service.hostname), sniDnat: false }));
 }
 
 /** Empty unless the proxy is a gateway with an AUTO_PASSTHROUGH server. */

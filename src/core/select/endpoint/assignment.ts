@@ -6,7 +6,6 @@
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
 import { isIp } from '../../base/ip.ts';
-import { type Labels, type LocalityParts, splitLocality } from '../../base/labels.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
@@ -15,33 +14,17 @@ import { CANONICAL_NAME, CANONICAL_REVISION } from '../../registry/canonical-ser
 import { isClusterLocal } from '../../registry/cluster-local.ts';
 import { confinesClusterLocal, isExported, isImported, isOfClusterSet } from '../../registry/cluster-set.ts';
 import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
-import { proxyLabels, proxyLocality } from '../../registry/workload.ts';
-import type { LocalityLoadBalancerSetting, Subset } from '../../schema/istio-types.gen.ts';
+import type { Subset } from '../../schema/istio-types.gen.ts';
 import { isPoolService } from '../../translate/gateway-api/endpoint-picker.ts';
 import { type ClusterPolicy, endpointTlsModeOfRule } from '../cluster/traffic-policy.ts';
 import { endpointMtlsMode } from '../policy/peer-authentication.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
-import { localityChoice } from './locality.ts';
+import { targetIn, type WaypointTarget } from './ingress-waypoint.ts';
+import { type LocalityInputs, localityInputs, noLocality } from './locality-inputs.ts';
 import { namedNetworkGateways, networkGateways } from './network.ts';
 import type { NetworkGateway } from './network-gateway.ts';
-
-export interface LocalityInputs {
-  /**
-   * `distribute`: shares by locality; `priority`: by labels, then perhaps `failover`; `failover`: by distance; `none`:
-   * as they are.
-   */
-  readonly localityMode: 'none' | 'distribute' | 'priority' | 'failover';
-  /** Pattern → weight, of the entry that matches the proxy. */
-  readonly distributeTo: Readonly<Record<string, number>> | undefined;
-  readonly failover: LocalityLoadBalancerSetting['failover'];
-  readonly priorityKeys: readonly string[];
-  /** The value wanted for each key; undefined: the label must be missing. */
-  readonly priorityValues: readonly (string | undefined)[];
-  readonly region: string;
-  readonly zone: string;
-  readonly subzone: string;
-}
+import { tunnelsTo } from './tunnels.ts';
 
 export interface NetworkInputs {
   /** All gateways between networks; empty: there is one network. */
@@ -63,6 +46,12 @@ export interface AssignmentInputs extends LocalityInputs, NetworkInputs {
   readonly endpoints: readonly Endpoint[];
   /** For each endpoint: it is offered mesh mTLS. */
   readonly mtls: readonly boolean[];
+  /** For each endpoint: it is reached through an HBONE tunnel; empty: none is. */
+  readonly tunnels: readonly boolean[];
+  /** For each endpoint of a waypoint in place of the service's: what the tunnel to it asks for; else empty. */
+  readonly throughWaypoint: readonly string[];
+  /** Of a service behind a waypoint, whose cluster has one way to every endpoint. */
+  readonly vip: boolean;
   readonly drainingLabel: string;
   readonly describesWorkloads: boolean;
   readonly describedAs: DescribedAs | undefined;
@@ -82,6 +71,8 @@ export interface AssignmentQuestion {
   /** Inside a DNS type cluster: addresses may be host names. */
   readonly dns: boolean;
   readonly sniDnat: boolean;
+  /** `always`: of a waypoint's services; undefined: to endpoints that do not take mesh mTLS. */
+  readonly tunnels?: 'always' | undefined;
 }
 
 export function selectAssignment(reader: ProxyReader, question: AssignmentQuestion): AssignmentInputs {
@@ -95,6 +86,9 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
     clusterName: question.clusterName,
     endpoints,
     mtls,
+    tunnels: tunnelsTo(reader, endpoints, question.tunnels === 'always'),
+    throughWaypoint: [],
+    vip: question.tunnels === 'always',
     drainingLabel: reader.feature('PILOT_DRAINING_LABEL'),
     describesWorkloads:
       reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
@@ -104,6 +98,18 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
     ...networkInputs(reader, question.dns),
     ...localityInputs(reader, question, endpoints),
   };
+}
+
+/** The endpoints of the waypoint that traffic from gateways to the service takes; no locality rule applies to them. */
+export function selectWaypointAssignment(
+  reader: ProxyReader,
+  question: AssignmentQuestion,
+  waypoint: WaypointTarget,
+): AssignmentInputs {
+  const { service, port } = question;
+  const inputs = selectAssignment(reader, { ...question, ...waypoint, subset: undefined, rule: undefined });
+  const throughWaypoint = inputs.endpoints.map(({ cluster }) => targetIn(service, cluster, port.port));
+  return { ...inputs, ...noLocality, throughWaypoint };
 }
 
 function describedAs(reader: ProxyReader, service: Service): DescribedAs | undefined {
@@ -226,86 +232,4 @@ function networkInputs(reader: ProxyReader, names: boolean): NetworkInputs {
     proxyFamilies: reader.facet('ipMode'),
     router: reader.facet('type') === 'router',
   };
-}
-
-const noLocality: LocalityInputs = {
-  localityMode: 'none',
-  distributeTo: undefined,
-  failover: undefined,
-  priorityKeys: [],
-  priorityValues: [],
-  region: '',
-  zone: '',
-  subzone: '',
-};
-
-/** Exactly one branch applies: distribute, then failover priority, then failover. */
-function localityInputs(
-  reader: ProxyReader,
-  question: AssignmentQuestion,
-  endpoints: readonly Endpoint[],
-): LocalityInputs {
-  const { service, policy } = question;
-  const choice = localityChoice(policy, service.trafficDistribution, reader.mesh('localityLbSetting'));
-  if (choice === undefined || endpoints.length === 0) return noLocality;
-  const distribute = choice.distribute ?? [];
-  if (distribute.length > 0) {
-    const { region, zone, subzone } = reader.derived(proxyLocality);
-    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', { region, zone, subzone }));
-    if (entry === undefined) return noLocality;
-    return { ...noLocality, localityMode: 'distribute', distributeTo: entry.to ?? {} };
-  }
-  if (!choice.failoverActive) return noLocality;
-  const { failover } = choice;
-  const byDistance = { ...noLocality, failover, ...distanceInputs(reader) };
-  if (choice.failoverPriority.length === 0) return { ...byDistance, localityMode: 'failover' };
-  const failsOver = (failover ?? []).length > 0;
-  const labels = reader.derived(proxyLabels);
-  if (!splitsByLabels(question, labels)) return failsOver ? { ...byDistance, localityMode: 'failover' } : noLocality;
-  return {
-    ...(failsOver ? byDistance : noLocality),
-    localityMode: 'priority',
-    ...priorityInputs(choice.failoverPriority, labels),
-  };
-}
-
-/**
- * As in Istio, of the clusters that resolve names only the default one of a port is split by labels, and nothing is for
- * a proxy without labels.
- */
-function splitsByLabels({ dns, subset, sniDnat }: AssignmentQuestion, labels: Labels): boolean {
-  return Object.keys(labels).length > 0 && !(dns && (subset !== undefined || sniDnat));
-}
-
-/** `label`: the value of the proxy; `label=value`: that value. */
-function priorityInputs(
-  items: readonly string[],
-  labels: Labels,
-): Pick<LocalityInputs, 'priorityKeys' | 'priorityValues'> {
-  const keys: string[] = [];
-  const values: (string | undefined)[] = [];
-  for (const item of items) {
-    const equals = item.indexOf('=');
-    keys.push(equals < 0 ? item : item.slice(0, equals));
-    values.push(equals < 0 ? labels[item] : item.slice(equals + 1));
-  }
-  return { priorityKeys: keys, priorityValues: values };
-}
-
-function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'zone' | 'subzone'> {
-  const { region, zone, subzone } = reader.derived(proxyLocality);
-  return { region, zone, subzone };
-}
-
-/**
- * `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util
- * (LocalityMatch).
- */
-export function localityMatches(pattern: string, { region, zone, subzone }: LocalityParts): boolean {
-  const wanted = splitLocality(pattern);
-  return (
-    (wanted.region === '*' || wanted.region === region) &&
-    (wanted.zone === '*' || wanted.zone === '' || wanted.zone === zone) &&
-    (wanted.subzone === '*' || wanted.subzone === '' || wanted.subzone === subzone)
-  );
 }

@@ -4,11 +4,12 @@
 
 import { portNumbered, type Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
-import { parseClusterName } from '../cluster/cluster-names.ts';
+import { parseClusterName, vipSubset } from '../cluster/cluster-names.ts';
 import { policyOfPort, policyOfSubset } from '../cluster/traffic-policy.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../scope/destination-rules.ts';
 import { scopeIndex, scopeService } from '../scope/sidecar-scope.ts';
-import { type AssignmentInputs, selectAssignment } from './assignment.ts';
+import { type AssignmentInputs, selectAssignment, selectWaypointAssignment } from './assignment.ts';
+import { ingressWaypoint } from './ingress-waypoint.ts';
 
 export interface ClusterEndpoints {
   readonly clusterName: string;
@@ -17,7 +18,7 @@ export interface ClusterEndpoints {
   readonly rule: MergedRule | undefined;
 }
 
-/** Undefined for a name that is no outbound cluster of a service in the proxy's scope. */
+/** Undefined for a name that is no cluster of a service in the proxy's scope, outbound or of a waypoint. */
 export function endpointsOfCluster(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   const hostname = outboundHost(clusterName);
   const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
@@ -43,7 +44,7 @@ export function endpointsOfClusters(reader: ProxyReader, clusterNames: readonly 
 
 function outboundHost(clusterName: string): string | undefined {
   const parsed = parseClusterName(clusterName);
-  return parsed?.direction === 'outbound' ? parsed.hostname : undefined;
+  return parsed === undefined || parsed.direction === 'inbound' ? undefined : parsed.hostname;
 }
 
 /** Undefined: the assignment is empty, because the service lacks the port or its cluster resolves host names itself. */
@@ -54,11 +55,18 @@ export function selectClusterEndpoints(
   const parsed = parseClusterName(clusterName)!;
   const port = portNumbered(service, parsed.port);
   if (port === undefined || resolvesHostNames(service)) return undefined;
-  const subset = rule?.spec.subsets?.find(candidate => candidate.name === parsed.subset);
+  const vip = parsed.direction === 'inbound-vip';
+  const subsetName = vip ? vipSubset(parsed.subset) : parsed.subset;
+  const subset = rule?.spec.subsets?.find(candidate => candidate.name === subsetName);
   const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
   const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);
   const { sniDnat } = parsed;
-  return selectAssignment(reader, { clusterName, service, port, subset, rule, policy, dns: false, sniDnat });
+  const tunnels = vip ? 'always' : undefined;
+  const question = { clusterName, service, port, subset, rule, policy, dns: false, sniDnat, tunnels } as const;
+  const waypoint = sniDnat ? undefined : ingressWaypoint(reader, service);
+  return waypoint === undefined
+    ? selectAssignment(reader, question)
+    : selectWaypointAssignment(reader, question, waypoint);
 }
 
 function resolvesHostNames(service: Service): boolean {

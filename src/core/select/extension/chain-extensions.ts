@@ -4,7 +4,8 @@
 // Only ports that an extension names distinguish chains; every other port counts as 0, so chains share their filters.
 
 import type { Query } from '../../query/reader.ts';
-import { reportsAs, type TrafficClass } from '../telemetry/traffic-class.ts';
+import { subjectsOf } from '../ambient/subjects.ts';
+import { reportsAs, subjectOf, type TrafficClass } from '../telemetry/traffic-class.ts';
 import { type Extension, type ExtensionPhase, extensionsOfProxy } from './extensions.ts';
 
 export interface ExtensionChain {
@@ -23,7 +24,7 @@ export const chainExtensions: Query<ExtensionChain, ByPhase<Extension>> = {
   name: 'select/chainExtensions',
   key: ({ kind, traffic, port }) => `${kind}|${traffic}|${port}`,
   run: (reader, chain) => {
-    const fitting = reader.get(extensionsOfProxy, '').filter(extension => fits(extension, chain));
+    const fitting = reader.get(extensionsOfProxy, subjectOf(chain.traffic)).filter(extension => fits(extension, chain));
     if (fitting.length === 0) return NONE;
     const of = (phase: ExtensionPhase): readonly Extension[] => fitting.filter(one => one.phase === phase);
     return { AUTHN: of('AUTHN'), AUTHZ: of('AUTHZ'), STATS: of('STATS'), UNSPECIFIED: of('UNSPECIFIED') };
@@ -40,8 +41,8 @@ export const extensionPorts: Query<'', readonly number[]> = {
   name: 'select/extensionPorts',
   run: reader => [
     ...new Set(
-      reader
-        .get(extensionsOfProxy, '')
+      subjectsOf(reader)
+        .flatMap(subject => reader.get(extensionsOfProxy, subject))
         .flatMap(({ match }) => match.flatMap(({ ports = [] }) => ports.map(({ number = 0 }) => number))),
     ),
   ],

@@ -8,6 +8,8 @@
 import { canonicalJson, type JsonObject } from '../../base/json.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import type { FailStrategy, WasmConfig } from '../../schema/istio-types.gen.ts';
+import { subjectsOf } from '../ambient/subjects.ts';
+import { namespaceOf } from '../policy/attachment.ts';
 import { type Extension, extensionNamed, filterNameOf, parseFilterName, type WasmCode } from './extensions.ts';
 import { pullSecretText } from './pull-secret.ts';
 import { hasAgent, type ModuleCode, moduleCode } from './wasm-module.ts';
@@ -59,7 +61,8 @@ export function moduleConfig(reader: ProxyReader, extension: Extension, code: Wa
 }
 
 function mayAsk(reader: ProxyReader, namespace: string): boolean {
-  return namespace === reader.facet('namespace') || namespace === reader.mesh('rootNamespace');
+  if (namespace === reader.facet('namespace') || namespace === reader.mesh('rootNamespace')) return true;
+  return subjectsOf(reader).some(subject => namespaceOf(subject) === namespace);
 }
 
 /** The author's own variables win over those for the agent; without an agent there are none of the latter. */

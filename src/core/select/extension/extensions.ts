@@ -10,7 +10,8 @@ import { byAge, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { TrafficSelector, WasmConfig } from '../../schema/istio-types.gen.ts';
-import { type Attachable, isAttached } from '../policy/attachment.ts';
+import { type Attachable, isAttached, namespaceOf } from '../policy/attachment.ts';
+import type { PolicySubject } from '../telemetry/traffic-class.ts';
 
 export type ExtensionPhase = 'UNSPECIFIED' | 'AUTHN' | 'AUTHZ' | 'STATS';
 
@@ -53,13 +54,17 @@ export function parseFilterName(filter: string): Pick<Extension, 'namespace' | '
   return dot < 0 ? undefined : { namespace: filter.slice(PREFIX.length, dot), name: filter.slice(dot + 1) };
 }
 
-/** The extensions that are attached to the proxy, in order; `match` is left to each chain. */
-export const extensionsOfProxy: Query<'', readonly Extension[]> = {
+/**
+ * The extensions that are attached to the proxy, or to the argument, which is what the traffic is for; in order.
+ * `match` is left to each chain.
+ */
+export const extensionsOfProxy: Query<PolicySubject, readonly Extension[]> = {
   name: 'select/extensionsOfProxy',
-  run: reader => {
-    const namespaces = new Set([reader.facet('namespace'), reader.mesh('rootNamespace')]);
+  run: (reader, subject) => {
+    const places = [reader.facet('namespace'), reader.mesh('rootNamespace'), namespaceOf(subject)];
+    const namespaces = new Set(places.filter(place => place !== ''));
     const attached = [...namespaces].flatMap(namespace =>
-      extensionsIn(reader, namespace).filter(extension => isAttached(reader, namespace, extension.attachment)),
+      extensionsIn(reader, namespace).filter(extension => isAttached(reader, namespace, extension.attachment, subject)),
     );
     // Sorting is stable: equal priorities stay in the order of the candidates.
     return attached.sort((a, b) => (a.priority === b.priority ? 0 : b.priority > a.priority ? 1 : -1));

@@ -8,6 +8,7 @@
 import { textOfBase64 } from '../../base/base64.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader } from '../../query/reader.ts';
+import { subjectsOf } from '../ambient/subjects.ts';
 import { type Extension, extensionsOfProxy } from './extensions.ts';
 
 const PULL_TYPE = 'kubernetes.io/dockerconfigjson';
@@ -27,7 +28,7 @@ export function pullSecretText(reader: ProxyReader, extension: Extension, writte
 }
 
 function isAttachedTo(reader: ProxyReader, extension: Extension): boolean {
-  return reader.get(extensionsOfProxy, '').includes(extension);
+  return subjectsOf(reader).some(subject => reader.get(extensionsOfProxy, subject).includes(extension));
 }
 
 /** The name of a Secret of the extension's namespace; '' for one that cannot exist; undefined: none is named. */

@@ -9,6 +9,7 @@
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { type GoUrl, parseUrl, urlText } from '../../schema/go-url.ts';
 import type { WasmConfig } from '../../schema/istio-types.gen.ts';
+import { subjectsOf } from '../ambient/subjects.ts';
 import { istioFilters } from '../proxy/proxy-capabilities.ts';
 import { extensionsOfProxy } from './extensions.ts';
 
@@ -71,7 +72,7 @@ export const moduleServers: Query<'', readonly ModuleServer[]> = {
   run: reader => {
     if (hasAgent(reader)) return [];
     const servers = new Map<string, ModuleServer>();
-    for (const { code } of reader.get(extensionsOfProxy, '')) {
+    for (const { code } of subjectsOf(reader).flatMap(subject => reader.get(extensionsOfProxy, subject))) {
       if (code.kind !== 'wasm' || moduleCode(reader, code.network, code.config).kind !== 'remote') continue;
       const server = serverOf(parseUrl(code.config.url ?? ''));
       if (server !== undefined) servers.set(server.cluster, server);

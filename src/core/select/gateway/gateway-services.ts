@@ -16,13 +16,21 @@ import { gatewayChoices } from './gateway-selection.ts';
 export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
   const services = reader.get(scopedServices, '');
   if (reader.facet('type') !== 'router' || !reader.feature('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG')) return services;
-  const named = [providerServices, hostsOfKeySets, referencedServices].flatMap(query => reader.get(query, ''));
-  const hosts = new Set<string>(named);
+  const hosts = new Set<string>(reader.get(extraServices, ''));
   for (const { key } of reader.derived(gatewayChoices)) {
     for (const host of reader.get(destinationsByGateway, key)) hosts.add(host);
   }
   return services.filter(({ hostname, namespace }) => hosts.has(hostname) || hosts.has(`${namespace}/${hostname}`));
 }
+
+/**
+ * Services that the proxy needs whatever its routes are, `host` or `namespace/host`: of extension providers, of key
+ * sets and of patches.
+ */
+export const extraServices: Query<'', readonly string[]> = {
+  name: 'select/extraServices',
+  run: reader => [providerServices, hostsOfKeySets, referencedServices].flatMap(query => reader.get(query, '')),
+};
 
 /** Argument `namespace/name` of a Gateway: the destinations of its VirtualServices, regardless of their visibility. */
 const destinationsByGateway: Query<string, readonly string[]> = {

@@ -10,7 +10,8 @@ import type { ProxyReader } from '../../query/reader.ts';
 import { gatewayTopology, proxyHeaders } from '../proxy/proxy-config.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { tracing } from '../telemetry/tracing.ts';
-import type { TrafficClass } from '../telemetry/traffic-class.ts';
+import { isWaypointTraffic, type TrafficClass } from '../telemetry/traffic-class.ts';
+import { forwardsIdentity } from './http-filters.ts';
 
 export interface HcmSettings {
   readonly traffic: TrafficClass;
@@ -26,6 +27,8 @@ export interface HcmSettings {
   readonly http10: boolean;
   readonly idleTimeout: string;
   readonly sampleByRequestId: boolean;
+  /** Of a waypoint: the header with the client's identity is passed on. */
+  readonly forwardsIdentity: boolean;
 }
 
 /** `httpProxy`: of the HTTP proxy port, whose clients are local to the proxy whatever the flag. */
@@ -43,6 +46,7 @@ export function selectHcm(reader: ProxyReader, traffic: TrafficClass, httpProxy:
     continue100: reader.feature('ENABLE_100_CONTINUE_HEADERS'),
     http10: reader.feature('PILOT_HTTP10') || metadataText(reader, 'HTTP10') === '1',
     idleTimeout: metadataText(reader, 'IDLE_TIMEOUT'),
+    forwardsIdentity: isWaypointTraffic(traffic) && forwardsIdentity(reader),
     sampleByRequestId: reader.get(tracing, traffic).useRequestIdForTraceSampling,
   };
 }

@@ -104,6 +104,11 @@ export function passthroughTarget(reader: ProxyReader, port: number): InboundTar
   };
 }
 
+/** The chains of a port for connections that come out of a tunnel, which has ended the TLS already. */
+export function tunnelledTarget(reader: ProxyReader, target: InboundTarget): InboundTarget {
+  return { ...target, plans: plansOf(reader, 'DISABLE', target.protocol), tls: undefined };
+}
+
 function statPattern(reader: ProxyReader): string | undefined {
   return reader.mesh('inboundClusterStatName');
 }

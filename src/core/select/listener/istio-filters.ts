@@ -6,7 +6,7 @@ import type { ProxyReader } from '../../query/reader.ts';
 import { istioFilters, metadataExchange } from '../proxy/proxy-capabilities.ts';
 import { proxyHeaders } from '../proxy/proxy-config.ts';
 import { ignoresHostHeader, type StatsSpec, stats } from '../telemetry/metrics.ts';
-import type { TrafficClass } from '../telemetry/traffic-class.ts';
+import { isWaypointTraffic, reportsAs, type TrafficClass } from '../telemetry/traffic-class.ts';
 
 /** The labels that metadata exchange sends besides the usual ones; undefined: the proxy exchanges no metadata. */
 export function exchangedLabels(reader: ProxyReader): string | undefined {
@@ -19,7 +19,7 @@ export type PeerDirection = 'downstream' | 'upstream' | 'inMesh';
 
 /** `always`: ProxyConfig's IN_MESH mode does not count. */
 export function peerDirection(reader: ProxyReader, traffic: TrafficClass, always: boolean): PeerDirection {
-  if (traffic === 'inbound') return 'downstream';
+  if (reportsAs(traffic) === 'SERVER') return 'downstream';
   if (always) return 'upstream';
   const headers = reader.derived(proxyHeaders).metadataExchangeHeaders as { readonly mode?: string } | undefined;
   return headers?.mode === 'IN_MESH' ? 'inMesh' : 'upstream';
@@ -33,10 +33,12 @@ export function overridesAlpn(reader: ProxyReader): boolean {
 export function selectStats(reader: ProxyReader, traffic: TrafficClass): readonly StatsInputs[] {
   if (!istioFilters(reader)) return [];
   const noHostHeader = ignoresHostHeader(traffic);
-  return reader.get(stats, traffic).map(spec => ({ spec, noHostHeader }));
+  const waypoint = isWaypointTraffic(traffic);
+  return reader.get(stats, traffic).map(spec => ({ spec, noHostHeader, waypoint }));
 }
 
 export interface StatsInputs {
   readonly spec: StatsSpec;
   readonly noHostHeader: boolean;
+  readonly waypoint: boolean;
 }

@@ -31,6 +31,11 @@ export function extraWildcards(reader: ProxyReader): readonly string[] {
   return reader.feature('ISTIO_DUAL_STACK') ? wildcards(reader).slice(1) : [];
 }
 
+/** The addresses of the proxy itself. */
+export function proxyAddresses(reader: ProxyReader): readonly string[] {
+  return reader.facet('ips');
+}
+
 /** `<bind>_<port>` */
 export function listenerName(bind: string, port: number): string {
   return `${bind}_${port}`;

@@ -16,4 +16,6 @@ export interface NetworkChainTraits {
    * to no service or are dropped.
    */
   readonly extensionPort: number | undefined;
+  /** Connections came through a tunnel, which says who the peer is; undefined: no. */
+  readonly tunnelled?: boolean;
 }

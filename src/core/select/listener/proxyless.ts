@@ -84,7 +84,7 @@ export function proxylessServerListeners(
       moreAddresses: moreAddresses(service, view),
       port,
       mtls: demandsMtls(reader, port),
-      authorization: reader.get(authorizationOfProxy, ''),
+      authorization: reader.get(authorizationOfProxy, { beside: '', subject: '' }),
     });
   }
   return listeners;

@@ -150,9 +150,9 @@ function single(
   } satisfies TcpRoute & Record<keyof ConnectionSettings, unknown>;
 }
 
-type ConnectionSettings = Omit<TcpRoute, 'clusters' | 'weights' | 'statPrefix'>;
+export type ConnectionSettings = Omit<TcpRoute, 'clusters' | 'weights' | 'statPrefix'>;
 
-function connectionSettings(
+export function connectionSettings(
   reader: ProxyReader,
   rule: DestinationRule | undefined,
   subsetName: string,

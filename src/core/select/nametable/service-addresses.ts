@@ -7,6 +7,7 @@ import { isIpv4, isIpv6 } from '../../base/ip.ts';
 import { scalarText } from '../../model/proxy.ts';
 import type { Service } from '../../model/service.ts';
 import type { Derivation } from '../../query/reader.ts';
+import { isWaypoint } from '../proxy/proxy-type.ts';
 
 export const NO_ADDRESS = '0.0.0.0';
 
@@ -29,7 +30,8 @@ export const addressView: Derivation<AddressView> = {
       ipMode,
       bothFamilies: ipMode === 'dual' && (reader.feature('ISTIO_DUAL_STACK') || reader.feature('PILOT_ENABLE_AMBIENT')),
       autoAllocated:
-        isSet('DNS_CAPTURE') && (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')),
+        isWaypoint(reader) ||
+        (isSet('DNS_CAPTURE') && (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE'))),
     };
   },
 };

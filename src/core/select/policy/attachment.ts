@@ -1,14 +1,16 @@
 // Which proxies a policy is attached to: by target references on a proxy of the Gateway API, by selector elsewhere.
 //
-// Chains of a waypoint that belong to one service are not known here: such a chain asks with the service's names.
+// Chains of a waypoint that belong to one service ask with the service as the subject.
 // Source: Istio pilot/pkg/model/policyattachment.go (ShouldAttachPolicy).
 
 import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { proxyLabels, proxySelectedBy } from '../../registry/workload.ts';
 import type { PolicyTargetReference, TypeWorkloadSelector } from '../../schema/istio-types.gen.ts';
+import type { PolicySubject } from '../telemetry/traffic-class.ts';
 
 const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
 const GATEWAY_GROUP = 'gateway.networking.k8s.io';
+const SERVICE_ENTRY_GROUP = 'networking.istio.io';
 
 export interface Attachable {
   readonly selector?: TypeWorkloadSelector;
@@ -19,17 +21,31 @@ export interface Attachable {
 }
 
 /**
- * `namespace`: that of the policy. A selector in the root namespace reaches every namespace; the caller looks in the
- * right ones.
+ * `namespace`: that of the policy. `subject`: what the traffic is for, besides the proxy itself. A selector in the root
+ * namespace reaches every namespace; the caller looks in the right ones.
  */
-export function isAttached(reader: ProxyReader, namespace: string, policy: Attachable): boolean {
+export function isAttached(
+  reader: ProxyReader,
+  namespace: string,
+  policy: Attachable,
+  subject: PolicySubject = '',
+): boolean {
   if (policy.selectsAll) return true;
   const targets = targetsOf(policy);
   const gateway = reader.derived(gatewayName);
   if (gateway === null) return targets.length === 0 && selects(reader, policy);
-  if (targets.length > 0) return targets.some(target => targetsGateway(reader, namespace, target, gateway));
+  if (targets.length > 0) {
+    return targets.some(
+      target => targetsSubject(namespace, target, subject) || targetsGateway(reader, namespace, target, gateway),
+    );
+  }
   if (reader.facet('type') === 'waypoint') return false;
   return reader.feature('ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY') && selects(reader, policy);
+}
+
+/** The namespace of the object that traffic is for; '' for none. */
+export function namespaceOf(subject: PolicySubject): string {
+  return subject.slice(subject.indexOf(' ') + 1, Math.max(0, subject.indexOf('/')));
 }
 
 /** Name of the Gateway (Gateway API) that the proxy is deployed for; null: it is none of its proxies. */
@@ -46,6 +62,16 @@ export function targetsOf({ targetRef, targetRefs = [] }: Attachable): readonly 
 
 function selects(reader: ProxyReader, { selector }: Attachable): boolean {
   return proxySelectedBy(reader, selector?.matchLabels ?? {});
+}
+
+/** The core group has two names. */
+function targetsSubject(
+  policyNamespace: string,
+  { group = '', kind = '', name = '' }: PolicyTargetReference,
+  subject: PolicySubject,
+): boolean {
+  const fits = kind === 'ServiceEntry' ? group === SERVICE_ENTRY_GROUP : group === '' || group === 'core';
+  return fits && subject === `${kind} ${policyNamespace}/${name}`;
 }
 
 function targetsGateway(

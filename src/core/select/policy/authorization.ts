@@ -11,7 +11,8 @@ import { byAge, compareText, type Obj } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
-import { isAttached } from './attachment.ts';
+import type { PolicySubject } from '../telemetry/traffic-class.ts';
+import { isAttached, namespaceOf } from './attachment.ts';
 import { type ExternalAuthorizer, externalAuthorizer } from './external-authorizer.ts';
 import { ownTrustDomains } from './trust-domains.ts';
 
@@ -42,11 +43,19 @@ export interface ExternalPolicies {
   readonly policies: readonly AppliedPolicy[];
 }
 
-/** Argument: a further namespace whose policies count, '' for none. Undefined: no policy applies to the proxy. */
-export const authorizationOfProxy: Query<string, AuthorizationInputs | undefined> = {
+export interface PolicyScope {
+  /** A further namespace whose policies count, '' for none. */
+  readonly beside: string;
+  /** What the traffic is for; policies of its namespace count too. */
+  readonly subject: PolicySubject;
+}
+
+/** Undefined: no policy applies. */
+export const authorizationOfProxy: Query<PolicyScope, AuthorizationInputs | undefined> = {
   name: 'select/authorizationOfProxy',
-  run: (reader, beside) => {
-    const attached = attachedPolicies(reader, beside);
+  key: ({ beside, subject }) => `${beside}|${subject}`,
+  run: (reader, scope) => {
+    const attached = attachedPolicies(reader, scope);
     if (attached.length === 0) return undefined;
     return {
       policies: attached.filter(({ spec }) => spec.action !== 'CUSTOM'),
@@ -59,13 +68,13 @@ export const authorizationOfProxy: Query<string, AuthorizationInputs | undefined
   },
 };
 
-function attachedPolicies(reader: ProxyReader, beside: string): readonly AppliedPolicy[] {
+function attachedPolicies(reader: ProxyReader, { beside, subject }: PolicyScope): readonly AppliedPolicy[] {
   const own = reader.facet('namespace');
-  const namespaces = new Set([reader.mesh('rootNamespace'), own, beside === '' ? own : beside]);
+  const namespaces = new Set([reader.mesh('rootNamespace'), own, namespaceOf(subject) || beside || own]);
   return [...namespaces].flatMap(namespace =>
     reader
       .get(authorizationPoliciesIn, namespace)
-      .filter(policy => isAttached(reader, namespace, policy.spec))
+      .filter(policy => isAttached(reader, namespace, policy.spec, subject))
       .map(policy => reader.make(appliedPolicy, { obj: policy })),
   );
 }

@@ -12,9 +12,11 @@ import { byAge, compareText, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { JWTRule } from '../../schema/istio-types.gen.ts';
+import { subjectsOf } from '../ambient/subjects.ts';
 import { outboundClusterName } from '../cluster/cluster-names.ts';
 import { providerCluster } from '../telemetry/provider-cluster.ts';
-import { isAttached } from './attachment.ts';
+import type { PolicySubject } from '../telemetry/traffic-class.ts';
+import { isAttached, namespaceOf } from './attachment.ts';
 
 export interface TokenRule {
   readonly rule: JWTRule;
@@ -27,15 +29,16 @@ export type TokenKeys =
   /** Fetched by the control plane; undefined: not yet. */
   | { readonly kind: 'fetched'; readonly text: string | undefined };
 
-/** By issuer, then in the order of the policies. */
-export const tokenRulesOfProxy: Query<'', readonly TokenRule[]> = {
+/** By issuer, then in the order of the policies. Argument: what the traffic is for. */
+export const tokenRulesOfProxy: Query<PolicySubject, readonly TokenRule[]> = {
   name: 'select/tokenRulesOfProxy',
-  run: reader => {
-    const namespaces = new Set([reader.facet('namespace'), reader.mesh('rootNamespace')]);
+  run: (reader, subject) => {
+    const places = [reader.facet('namespace'), reader.mesh('rootNamespace'), namespaceOf(subject)];
+    const namespaces = new Set(places.filter(place => place !== ''));
     const rules = [...namespaces].flatMap(namespace =>
       reader
         .get(requestAuthenticationsIn, namespace)
-        .filter(policy => isAttached(reader, namespace, policy.spec))
+        .filter(policy => isAttached(reader, namespace, policy.spec, subject))
         .flatMap(policy => policy.spec.jwtRules ?? []),
     );
     return rules
@@ -82,7 +85,9 @@ export const hostsOfKeySets: Query<'', readonly string[]> = {
   name: 'select/hostsOfKeySets',
   run: reader => {
     if (fetcherOf(reader) === 'istiod') return [];
-    const parsed = reader.get(tokenRulesOfProxy, '').map(({ rule }) => parseUrl(rule.jwksUri ?? ''));
+    const parsed = subjectsOf(reader)
+      .flatMap(subject => reader.get(tokenRulesOfProxy, subject))
+      .map(({ rule }) => parseUrl(rule.jwksUri ?? ''));
     const found = parsed.filter(url => url?.scheme === 'https' || url?.scheme === 'http');
     return [...new Set(found.map(url => url?.hostname ?? ''))].sort();
   },

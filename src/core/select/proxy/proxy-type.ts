@@ -6,3 +6,8 @@ import type { ProxyReader } from '../../query/reader.ts';
 export function proxyType(reader: ProxyReader): NodeFacets['type'] {
   return reader.facet('type');
 }
+
+/** A waypoint of ambient mode; without that mode it is a proxy without any resources. */
+export function isWaypoint(reader: ProxyReader): boolean {
+  return proxyType(reader) === 'waypoint' && reader.feature('PILOT_ENABLE_AMBIENT');
+}

@@ -7,3 +7,10 @@ export function atLeast(reader: ProxyReader, major: number, minor: number): bool
   const [proxyMajor, proxyMinor] = reader.facet('version');
   return proxyMajor > major || (proxyMajor === major && proxyMinor >= minor);
 }
+
+/** True if the proxy's Istio version is at least major.minor.patch. */
+export function isPatchedSince(reader: ProxyReader, major: number, minor: number, patch: number): boolean {
+  const [proxyMajor, proxyMinor, proxyPatch] = reader.facet('version');
+  if (proxyMajor !== major || proxyMinor !== minor) return atLeast(reader, major, minor);
+  return proxyPatch >= patch;
+}

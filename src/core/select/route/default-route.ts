@@ -8,6 +8,8 @@ import { hashLookup } from './consistent-hash.ts';
 export interface DefaultRouteInputs {
   readonly hostname: string;
   readonly port: number;
+  /** Undefined: the outbound one of the host and port. */
+  readonly cluster?: string;
   readonly hash: LoadBalancerSettings_ConsistentHashLB | undefined;
   /** MeshConfig.defaultHttpRetryPolicy. */
   readonly retry: HTTPRetry | undefined;

@@ -42,6 +42,8 @@ export interface VirtualServiceRoutesInputs {
   /** Responses say that the port is served over QUIC too. */
   readonly http3: boolean;
   readonly inferred: readonly InferredDestination[];
+  /** Of a waypoint: the cluster of each destination (see `destinationKey`); else empty. */
+  readonly clusters: readonly (readonly [key: string, cluster: string])[];
   readonly hashes: readonly DestinationHash[];
   /** MeshConfig defaultHttpRetryPolicy. */
   readonly retry: HTTPRetry | undefined;
@@ -64,6 +66,8 @@ export interface RoutePlace {
   readonly infer: (host: string) => Omit<InferredDestinationOf, 'host'>;
   /** The service that a destination host means here. */
   readonly service: (host: string) => Service | undefined;
+  /** Of a waypoint, which knows no labels of its clients: the cluster of a destination. */
+  readonly clusterOf?: (destination: Destination) => string;
 }
 export interface InferredDestinationOf {
   readonly host: string;
@@ -91,6 +95,7 @@ export function virtualServiceRoutesInputs(
       const { clusterHost, port } = place.infer(host);
       return [host, clusterHost, port];
     }),
+    clusters: clustersOf(destinations, place),
     hashes: destinationHashes(reader, destinations),
     retry: reader.mesh('defaultHttpRetryPolicy'),
     sessions: sessionsOf(reader, hosts, place),
@@ -99,6 +104,16 @@ export function virtualServiceRoutesInputs(
     proxyless: isProxyless(reader),
   };
 }
+
+function clustersOf(
+  destinations: readonly Destination[],
+  { clusterOf }: RoutePlace,
+): VirtualServiceRoutesInputs['clusters'] {
+  if (clusterOf === undefined) return noClusters;
+  return [...new Map(destinations.map(destination => [destinationKey(destination), clusterOf(destination)]))];
+}
+
+const noClusters: VirtualServiceRoutesInputs['clusters'] = [];
 
 /** Each once. */
 function hostsOf(destinations: readonly Destination[]): readonly string[] {
@@ -158,10 +173,12 @@ const everything: readonly SelectedMatch[] = [[0, -1]];
 
 function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
   if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
+  const labels = match.sourceLabels;
+  const labelled = labels !== undefined && Object.keys(labels).length > 0;
+  if (labelled && place.clusterOf !== undefined) return false;
   const gateways = match.gateways ?? [];
   if (gateways.length > 0) return gateways.includes(place.gateway);
-  const labels = match.sourceLabels;
-  if (labels !== undefined && Object.keys(labels).length > 0 && !proxySelectedBy(reader, labels)) return false;
+  if (labelled && !proxySelectedBy(reader, labels)) return false;
   const namespace = match.sourceNamespace ?? '';
   return namespace === '' || namespace === reader.facet('namespace');
 }

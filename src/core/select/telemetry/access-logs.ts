@@ -16,7 +16,7 @@ import type {
 } from '../../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
-import type { TrafficClass } from './traffic-class.ts';
+import { subjectOf, type TrafficClass } from './traffic-class.ts';
 
 /** What to write; the default of each format is Istio's, made by the generator. */
 export type LogFormat =
@@ -105,7 +105,7 @@ interface Choice {
 
 /** The logs of the providers that Telemetry leaves in force; undefined if the mesh's settings decide. */
 function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly AccessLogSpec[] | undefined {
-  const levels = reader.get(telemetryLevels, '').flatMap(({ accessLogging = [] }) => {
+  const levels = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(({ accessLogging = [] }) => {
     return accessLogging.length === 0 ? [] : [accessLogging];
   });
   const defaults = defaultProviders(reader, 'accessLogging');

@@ -10,7 +10,7 @@ import { compareText } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
 import type { Metrics, MetricsOverrides } from '../../schema/istio-types.gen.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
-import { reportsAs, type TrafficClass } from './traffic-class.ts';
+import { reportsAs, subjectOf, type TrafficClass } from './traffic-class.ts';
 
 export interface MetricOverride {
   /** Name as the stats filter knows it, e.g. `requests_total`. */
@@ -46,7 +46,7 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
   name: 'select/stats',
   run: (reader, traffic) => {
     const defaults = defaultProviders(reader, 'metrics');
-    const entries = reader.get(telemetryLevels, '').flatMap(level => level.metrics ?? []);
+    const entries = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(level => level.metrics ?? []);
     const specs: StatsSpec[] = [];
     for (const name of providersInScope(defaults, entries)) {
       const provider = extensionProvider(reader, name);

@@ -8,20 +8,25 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { byAge } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { Telemetry } from '../../schema/istio-types.gen.ts';
-import { isAttached, targetsOf } from '../policy/attachment.ts';
-import { reportsAs, type TrafficClass } from './traffic-class.ts';
+import { isAttached, namespaceOf, targetsOf } from '../policy/attachment.ts';
+import { type PolicySubject, reportsAs, type TrafficClass } from './traffic-class.ts';
 
-/** Contents of the Telemetry objects in force, least specific first. */
-export const telemetryLevels: Query<'', readonly Telemetry[]> = {
+/**
+ * Contents of the Telemetry objects in force, least specific first. Argument: the object that the traffic is for; its
+ * namespace comes in place of the proxy's for objects that are attached.
+ */
+export const telemetryLevels: Query<PolicySubject, readonly Telemetry[]> = {
   name: 'select/telemetryLevels',
-  run: reader => {
+  run: (reader, subject) => {
     const root = reader.mesh('rootNamespace');
     const namespace = reader.facet('namespace');
     const levels: Telemetry[] = [];
-    const own = inNamespace(reader, namespace);
+    const attachedIn = namespaceOf(subject) || namespace;
     if (root !== namespace) levels.push(...inNamespace(reader, root).filter(isNamespaceWide).slice(0, 1));
-    levels.push(...own.filter(isNamespaceWide).slice(0, 1));
-    levels.push(...own.filter(spec => !isNamespaceWide(spec) && isAttached(reader, namespace, spec)));
+    const others = attachedIn === namespace ? [namespace] : [namespace, attachedIn];
+    for (const place of others) levels.push(...inNamespace(reader, place).filter(isNamespaceWide).slice(0, 1));
+    const specific = inNamespace(reader, attachedIn).filter(spec => !isNamespaceWide(spec));
+    levels.push(...specific.filter(spec => isAttached(reader, attachedIn, spec, subject)));
     return levels;
   },
 };

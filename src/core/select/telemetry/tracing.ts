@@ -13,7 +13,7 @@ import { metadataText } from '../proxy/proxy-metadata.ts';
 import { atLeast } from '../proxy/proxy-version.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import { type TracerSpec, tracerSpec } from './tracers.ts';
-import type { TrafficClass } from './traffic-class.ts';
+import { isWaypointTraffic, subjectOf, type TrafficClass } from './traffic-class.ts';
 
 export interface TracingSpec {
   /** Percent, 0 to 100. */
@@ -22,6 +22,8 @@ export interface TracingSpec {
   readonly spawnUpstreamSpan: boolean;
   readonly noContextPropagation: boolean;
   readonly istioTags?: IstioTags;
+  /** Tags of both peers, of requests through a waypoint. */
+  readonly peerTags: boolean;
   /** As written in Telemetry or ProxyConfig, by tag name. */
   readonly customTags: Readonly<Record<string, JsonObject>>;
   readonly tracer?: TracerSpec;
@@ -69,7 +71,8 @@ export const tracing: Query<TrafficClass, TracingChoice> = {
     const configured = configuredTracing(reader, traffic);
     if (configured === undefined) {
       if (reader.mesh('enableTracing') !== true) return NO_TRACING;
-      return { ...NO_TRACING, tracing: reader.get(withoutProvider, '') };
+      const spec = reader.get(withoutProvider, '');
+      return { ...NO_TRACING, tracing: isWaypointTraffic(traffic) ? { ...spec, peerTags: true } : spec };
     }
     if (configured.disabled || configured.provider === undefined) return NO_TRACING;
     const tracer = tracerSpec(reader, configured.provider);
@@ -93,7 +96,7 @@ interface Configured {
 
 /** Mesh default, then every matching entry of every level: later ones win field by field. */
 function configuredTracing(reader: ProxyReader, traffic: TrafficClass): Configured | undefined {
-  const entries = reader.get(telemetryLevels, '').flatMap(level => level.tracing ?? []);
+  const entries = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(level => level.tracing ?? []);
   const [first] = defaultProviders(reader, 'tracing');
   if (entries.length === 0 && first === undefined) return undefined;
   const result: Configured = { disabled: false, customTags: {} };
@@ -131,6 +134,7 @@ const withoutProvider: Query<'', TracingSpec> = {
       spawnUpstreamSpan: false,
       noContextPropagation: false,
       istioTags: config.enableIstioTags === false ? undefined : reader.derived(istioTagValues),
+      peerTags: false,
       customTags: usableTags(reader, tagsOf(config.customTags)),
     };
   },
@@ -152,6 +156,7 @@ function withProvider(
     spawnUpstreamSpan: spawn || tracer.kind === 'skywalking',
     noContextPropagation: configured.disableContextPropagation === true && atLeast(reader, 1, 30),
     istioTags: configured.enableIstioTags === false ? undefined : reader.derived(istioTagValues),
+    peerTags: isWaypointTraffic(traffic),
     customTags: usableTags(reader, own ? configured.customTags : tagsOf(config.customTags)),
     tracer,
   };

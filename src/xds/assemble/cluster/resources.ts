@@ -16,9 +16,10 @@ import {
   servicesOfSniDnatClusters,
 } from '../../../core/select/cluster/service-clusters.ts';
 import { selectSpecialClusters } from '../../../core/select/cluster/special.ts';
+import { selectTunnelClusters } from '../../../core/select/cluster/tunnels.ts';
 import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
 import { addedClusters, clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
-import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
+import { isWaypoint, proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import { inboundCluster } from '../../generate/cluster/inbound.ts';
 import { moduleServerCluster } from '../../generate/cluster/module-servers.ts';
 import { outboundCluster } from '../../generate/cluster/outbound.ts';
@@ -28,11 +29,13 @@ import {
   inboundPassthroughCluster,
   passthroughCluster,
 } from '../../generate/cluster/special.ts';
+import { internalCluster, tunnelOpener } from '../../generate/cluster/tunnels.ts';
 import { type UpstreamSockets, upstreamTls } from '../../generate/cluster/upstream-tls.ts';
 import { loadAssignment } from '../../generate/endpoint/assignment.ts';
 import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { clustersAddedFor, patchedClusters } from '../patch/clusters.ts';
 import type { Pieces } from '../source.ts';
+import { waypointClusters } from './waypoint.ts';
 
 type Clusters = readonly Resource<Cluster>[];
 
@@ -132,6 +135,7 @@ export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters
 export const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
+    if (isWaypoint(reader)) return waypointOwn(reader);
     const { outward, inward, unpatched } = proxyClusters(reader);
     const context = outboundContext(reader);
     const made = [...patchedClusters(reader, outward, reader.get(clusterPatches, context))];
@@ -143,6 +147,15 @@ export const ownClusters: Query<'', Clusters> = {
     return [...made, ...unpatched];
   },
 };
+
+/** With those that patches add to either side, and the server of credentials. */
+function waypointOwn(reader: ProxyReader): Clusters {
+  const { credential } = selectSpecialClusters(reader);
+  const made = [...clustersAddedFor(reader, 'SIDECAR_OUTBOUND'), ...reader.get(waypointClusters, '')];
+  made.push(...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
+  if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
+  return [...made, ...selectModuleClusters(reader).map(inputs => reader.make(moduleServerCluster, inputs))];
+}
 
 interface ProxyClusters {
   readonly outward: Clusters;
@@ -161,14 +174,19 @@ function proxyClusters(reader: ProxyReader): ProxyClusters {
     for (const inputs of selectInboundClusters(reader)) inward.push(reader.make(inboundCluster, inputs));
     inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
   }
+  const { openers, internal } = selectTunnelClusters(reader);
   const unpatched = selectModuleClusters(reader).map(inputs => reader.make(moduleServerCluster, inputs));
+  unpatched.push(...internal.map(inputs => reader.make(internalCluster, inputs)));
+  unpatched.push(...openers.map(inputs => reader.make(tunnelOpener, inputs)));
   if (credential !== undefined) unpatched.unshift(reader.make(credentialCluster, credential));
   return { outward, inward, unpatched };
 }
 
+const NONE_OF_ITS_OWN: Pick<ProxyClusters, 'outward' | 'inward'> = { outward: [], inward: [] };
+
 /** By the context in which they are patched. */
 export function unpatchedClusters(reader: ProxyReader): readonly (readonly [PatchContext, Clusters])[] {
-  const { outward, inward } = proxyClusters(reader);
+  const { outward, inward } = isWaypoint(reader) ? NONE_OF_ITS_OWN : proxyClusters(reader);
   const pieces = [...servicesOfClusters(reader), ...servicesOfSniDnatClusters(reader)];
   const outbound = [...pieces.flatMap(of => reader.select(outboundClusters, of)), ...outward];
   const all = [[outboundContext(reader), outbound] as const];

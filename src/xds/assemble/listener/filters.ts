@@ -7,8 +7,9 @@ import { exchangedLabels, selectStats } from '../../../core/select/listener/isti
 import type { NetworkChainTraits } from '../../../core/select/listener/network-filters.ts';
 import { type TcpTraits, terminalCodec } from '../../../core/select/listener/tcp-codec.ts';
 import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
-import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
-import { httpFilterList } from '../../generate/listener/http-filters.ts';
+import { isWaypointTraffic, subjectOf, type TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import type { ChainPeer } from '../../generate/listener/authorization/filters.ts';
+import { httpFilterList, waypointHttpFilterList } from '../../generate/listener/http-filters.ts';
 import { type NamedConfig, networkMetadataExchange, statsGenerator } from '../../generate/listener/istio-filters.ts';
 import { networkFilterList } from '../../generate/listener/network-filters.ts';
 import { type TerminalInputs, terminalGenerator } from '../../generate/listener/tcp-proxy.ts';
@@ -23,10 +24,12 @@ export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits):
 
 const networkFiltersOf: Query<NetworkChainTraits, readonly Filter[]> = {
   name: 'listener/networkFiltersOf',
-  key: ({ traffic, exchange, policiesBeside, extensionPort = '' }) =>
-    `${traffic}|${exchange}|${policiesBeside}|${extensionPort}`,
-  run: (reader, { traffic, exchange, policiesBeside, extensionPort }) => {
-    const { custom, rules } = authorizationOf(reader, 'tcp', policiesBeside);
+  key: ({ traffic, exchange, policiesBeside, extensionPort = '', tunnelled = false }) =>
+    `${traffic}|${exchange}|${policiesBeside}|${extensionPort}|${tunnelled}`,
+  run: (reader, { traffic, exchange, policiesBeside, extensionPort, tunnelled = false }) => {
+    const subject = subjectOf(traffic);
+    const peer = peerOf(traffic, tunnelled);
+    const { custom, rules } = authorizationOf(reader, { chain: 'tcp', beside: policiesBeside, subject, peer });
     return reader.make(networkFilterList, {
       exchangedLabels: exchange ? exchangedLabels(reader) : undefined,
       customAuthorization: custom,
@@ -48,21 +51,29 @@ export function httpFilters(reader: ProxyReader, traits: HttpChainTraits): reado
 
 const httpFiltersOf: Query<HttpChainTraits, readonly HttpFilter[]> = {
   name: 'listener/httpFiltersOf',
-  key: ({ traffic, grpcWeb, httpProxy, dynamicForwardProxy, extensionPort }) =>
-    `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}|${extensionPort}`,
+  key: ({ traffic, grpcWeb, httpProxy, dynamicForwardProxy, extensionPort, tunnelled = 'no' }) =>
+    `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}|${extensionPort}|${tunnelled}`,
   run: (reader, traits) => {
-    const { traffic, extensionPort } = traits;
-    const { custom, rules } = authorizationOf(reader, 'http', traffic === 'outbound' ? undefined : '');
-    return reader.make(httpFilterList, {
+    const { traffic, extensionPort, tunnelled = 'no' } = traits;
+    const subject = subjectOf(traffic);
+    const beside = traffic === 'outbound' ? undefined : '';
+    const peer = peerOf(traffic, tunnelled !== 'no');
+    const { custom, rules } = authorizationOf(reader, { chain: 'http', beside, subject, peer });
+    return reader.make(isWaypointTraffic(traffic) ? waypointHttpFilterList : httpFilterList, {
       ...selectHttpFilters(reader, traits),
       customAuthorization: custom,
-      requestAuthentication: requestAuthenticationOf(reader, traffic !== 'outbound'),
+      requestAuthentication: requestAuthenticationOf(reader, traffic !== 'outbound', subject),
       authorization: rules,
       stats: statsFilters(reader, traffic),
       extensions: httpExtensions(reader, traffic, extensionPort),
     });
   },
 };
+
+function peerOf(traffic: TrafficClass, tunnelled: boolean): ChainPeer {
+  if (isWaypointTraffic(traffic)) return 'waypoint';
+  return tunnelled ? 'tunnel' : 'tls';
+}
 
 function statsFilters(reader: ProxyReader, traffic: TrafficClass): readonly NamedConfig[] {
   return selectStats(reader, traffic).map(inputs => reader.make(statsGenerator, inputs));

@@ -4,19 +4,28 @@
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { HttpChainTraits } from '../../../core/select/listener/http-filters.ts';
 import {
   type Carries,
   type InboundTarget,
   inboundTarget,
   passthroughTarget,
+  tunnelledTarget,
 } from '../../../core/select/listener/inbound-chains.ts';
 import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
-import { extraWildcards, listenerName, meshPort, wildcards } from '../../../core/select/listener/listener-addresses.ts';
+import {
+  extraWildcards,
+  listenerName,
+  meshPort,
+  proxyAddresses,
+  wildcards,
+} from '../../../core/select/listener/listener-addresses.ts';
 import { protocolDetectionTimeout, socketSettings } from '../../../core/select/listener/listener-settings.ts';
 import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
+import { takesTunnels } from '../../../core/select/proxy/hbone.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
-import { inboundBlackHole, inboundListener } from '../../generate/listener/inbound-listeners.ts';
+import { inboundBlackHole, inboundListener, tunnelledListener } from '../../generate/listener/inbound-listeners.ts';
 import type { Filter, FilterChain, Listener, RouteConfiguration, TransportSocket } from '../../proto/types.gen.ts';
 import { patchedRoutes } from '../patch/routes.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
@@ -24,12 +33,16 @@ import { extensionsBeforeHttp, portOfExtensions } from './extension-filters.ts';
 import { exchangeFilters, networkFilters, terminalFilters } from './filters.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { meshTlsSocket, serverTlsSocket } from './tls.ts';
+import { connectTerminate } from './tunnels.ts';
+
+type Tunnelled = NonNullable<HttpChainTraits['tunnelled']>;
 
 export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
   name: 'listener/inboundListeners',
   run: reader => {
     const listeners: Resource<Listener>[] = [];
     if (interceptionMode(reader) !== 'NONE') listeners.push(virtualInbound(reader));
+    if (takesTunnels(reader)) listeners.push(connectTerminate(reader), tunnelledInbound(reader));
     for (const port of reader.get(inboundPorts, '')) {
       if (!port.bindToPort) continue;
       const chains = chainsOf(reader, inboundTarget(reader, port));
@@ -61,6 +74,18 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
     if (!own.bindToPort) chains.push(...chainsOf(reader, inboundTarget(reader, own)));
   }
   return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
+}
+
+/** Where tunnels lead to: the ports of the workload, and all others. */
+function tunnelledInbound(reader: ProxyReader): Resource<Listener> {
+  const own = reader
+    .get(inboundPorts, '')
+    .flatMap(port => chainsOf(reader, tunnelledTarget(reader, inboundTarget(reader, port)), 'service'));
+  const others = chainsOf(reader, tunnelledTarget(reader, passthroughTarget(reader, 0)), 'passthrough');
+  return reader.make(tunnelledListener, {
+    chains: [...own, ...others],
+    accessLog: listenerAccessLogs(reader, 'inbound'),
+  });
 }
 
 /** The route configurations of HTTP chains as they are before patches. */
@@ -102,7 +127,7 @@ function inbound(
  * One for each plan, in order; none if the proxy cannot serve the TLS of the port. Chains that carry the same share
  * their filters.
  */
-function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterChain[] {
+function chainsOf(reader: ProxyReader, target: InboundTarget, tunnelled: Tunnelled = 'no'): readonly FilterChain[] {
   let own: TransportSocket | undefined;
   if (target.tls !== undefined) {
     own = serverTlsSocket(reader, target.tls, true);
@@ -110,7 +135,9 @@ function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterCh
   }
   const stacks: Partial<Record<Carries, readonly Filter[]>> = {};
   return target.plans.map(({ transport, alpn, mtls, carries }) => {
-    const filters = stacks[carries] ?? (carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target));
+    const filters =
+      stacks[carries] ??
+      (carries === 'http' ? httpStack(reader, target, tunnelled) : tcpStack(reader, target, tunnelled));
     stacks[carries] = filters;
     return reader.make(inboundChain, {
       name: carries === 'http' ? target.httpName : target.tcpName,
@@ -121,12 +148,13 @@ function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterCh
       filters,
       configNamespace: target.config?.namespace ?? '',
       configName: target.config?.name ?? '',
+      addresses: tunnelled === 'no' ? undefined : proxyAddresses(reader),
     });
   });
 }
 
 /** Extensions of HTTP chains fit by the port of the workload, those of TCP chains by that of the service. */
-function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
+function httpStack(reader: ProxyReader, target: InboundTarget, tunnelled: Tunnelled): readonly Filter[] {
   const extensionPort = portOfExtensions(reader, target.destinationPort);
   const hcm = httpConnectionManager(reader, {
     traffic: 'inbound',
@@ -137,11 +165,13 @@ function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[
     routes: patchedRoutes(reader, reader.make(inboundRoutes, target.route), 'SIDECAR_INBOUND').configuration,
     http2: target.http2,
     extensionPort,
+    tunnelled,
   });
-  return [...exchangeFilters(reader), ...extensionsBeforeHttp(reader, 'inbound', extensionPort), hcm];
+  const exchange = tunnelled === 'service' ? [] : exchangeFilters(reader);
+  return [...exchange, ...extensionsBeforeHttp(reader, 'inbound', extensionPort), hcm];
 }
 
-function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
+function tcpStack(reader: ProxyReader, target: InboundTarget, tunnelled: Tunnelled): readonly Filter[] {
   const route = { ...plainTcpRoute(reader, target.cluster), statPrefix: target.tcpStatPrefix };
   const accessLog = reader.get(accessLogsOf, 'inbound').tcp;
   return [
@@ -150,6 +180,7 @@ function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[]
       exchange: true,
       policiesBeside: '',
       extensionPort: portOfExtensions(reader, target.route.port),
+      tunnelled: tunnelled !== 'no',
     }),
     ...terminalFilters(reader, route, { protocol: target.protocol }, accessLog),
   ];

@@ -6,14 +6,17 @@ import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { meshPort } from '../../../core/select/listener/listener-addresses.ts';
 import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
+import { sendsHbone } from '../../../core/select/proxy/hbone.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
-import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
+import { isWaypoint, proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { Listener } from '../../proto/types.gen.ts';
 import { listenersAddedFor, patchedListeners } from '../patch/listeners.ts';
 import { gatewayListeners } from './gateway.ts';
 import { inboundListeners } from './inbound.ts';
 import { outboundListeners } from './outbound.ts';
+import { connectOriginate } from './tunnels.ts';
 import { virtualOutbound } from './virtual-outbound.ts';
+import { waypointListeners } from './waypoint.ts';
 
 type Listeners = readonly Resource<Listener>[];
 
@@ -30,7 +33,10 @@ export const listeners: Query<'', Listeners> = {
 /** Of a sidecar those for what its workload sends, shared by all whose workloads send alike; of others all. */
 export const outwardListeners: Query<'', Listeners> = {
   name: 'listener/outwardListeners',
-  run: reader => patchedAndAdded(reader, isSidecar(reader) ? sidecarOutward(reader) : unpatchedListeners(reader)),
+  run: reader => [
+    ...patchedAndAdded(reader, isSidecar(reader) ? sidecarOutward(reader) : unpatchedListeners(reader)),
+    ...tunnelOpeners(reader),
+  ],
 };
 
 /** Of a sidecar those for what is sent to its workload; of others all. */
@@ -40,7 +46,14 @@ export const inwardListeners: Query<'', Listeners> = {
 };
 
 function listenersOf(reader: ProxyReader): Listeners {
-  return patchedAndAdded(reader, unpatchedListeners(reader));
+  return [...patchedAndAdded(reader, unpatchedListeners(reader)), ...tunnelOpeners(reader)];
+}
+
+/** Of sidecars and gateways, which no patch reaches. */
+function tunnelOpeners(reader: ProxyReader): Listeners {
+  const type = proxyType(reader);
+  if ((type !== 'sidecar' && type !== 'router') || !sendsHbone(reader)) return [];
+  return [connectOriginate(reader, type === 'router' ? 'gateway' : 'outbound')];
 }
 
 function patchedAndAdded(reader: ProxyReader, unpatched: readonly Unpatched[]): Listeners {
@@ -57,6 +70,8 @@ export function unpatchedListeners(reader: ProxyReader): readonly Unpatched[] {
       return [['GATEWAY', reader.get(gatewayListeners, '')]];
     case 'sidecar':
       return [...sidecarInward(reader), ...sidecarOutward(reader)];
+    case 'waypoint':
+      return isWaypoint(reader) ? [['SIDECAR_INBOUND', reader.get(waypointListeners, '')]] : [];
     default:
       return [];
   }

@@ -19,7 +19,7 @@ import { describedServices, istioMetadata, rulePath } from './metadata.ts';
 import { metadataExchangeFilter } from './metadata-exchange.ts';
 import { outlierDetection, panicThreshold } from './outlier-detection.ts';
 import { protocolOptions } from './protocol-options.ts';
-import { type UpstreamSockets, withProxyProtocol } from './upstream-tls.ts';
+import { type UpstreamSockets, withProxyProtocol, withTunnels } from './upstream-tls.ts';
 
 /** The selected inputs with the parts that have generators of their own. */
 export type OutboundParts = OutboundClusterInputs<UpstreamSockets, ClusterLoadAssignment>;
@@ -110,7 +110,7 @@ type Sockets = Pick<Cluster, 'transportSocket' | 'transportSocketMatches'>;
 
 function sockets(inputs: OutboundParts): Sockets {
   const { proxyProtocol } = inputs;
-  const bare = inputs.sockets ?? {};
+  const bare = inputs.tunnels ? withTunnels(inputs.sockets ?? {}) : (inputs.sockets ?? {});
   const { socket, matches } = proxyProtocol === undefined ? bare : withProxyProtocol(bare, proxyProtocol);
   if (matches !== undefined) return { transportSocketMatches: matches };
   return socket === undefined ? {} : { transportSocket: socket };
@@ -122,6 +122,7 @@ function metadataOf(inputs: OutboundParts): Metadata | undefined {
   return istioMetadata({
     alpn_override: inputs.overridesAlpn ? 'false' : undefined,
     config: inputs.ruleName === '' ? undefined : rulePath(inputs.ruleNamespace, inputs.ruleName),
+    disable_mx: inputs.captured ? true : undefined,
     external: inputs.external ? true : undefined,
     services: inputs.serviceHost === '' ? undefined : describedServices([described]),
     subset: inputs.subset === '' ? undefined : inputs.subset,

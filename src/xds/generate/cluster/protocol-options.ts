@@ -1,6 +1,7 @@
 // HTTP options of a cluster: version, limits of its connections, SNI from the requested name.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go, pilot/pkg/networking/core/cluster_traffic_policy.go.
 
+import type { Duration } from '../../../core/schema/duration.ts';
 import type { ConnectionPoolSettings } from '../../../core/schema/istio-types.gen.ts';
 import type { UpstreamProtocol } from '../../../core/select/cluster/upstream-protocol.ts';
 import { any } from '../../proto/any.ts';
@@ -63,6 +64,16 @@ function madeOptions(facts: ProtocolFacts): TypedOptions | undefined {
 export function typedOptions(options: ExtensionHttpProtocolOptions): TypedOptions {
   return { [OPTIONS]: any(OPTIONS, options) };
 }
+
+/** Of clusters that pass connections on as they are: the client's protocol. */
+export function passthroughOptionsOf(headerCase: boolean): TypedOptions {
+  return typedOptions({
+    commonHttpProtocolOptions: { idleTimeout: PASSTHROUGH_IDLE },
+    useDownstreamProtocolConfig: { httpProtocolOptions: http1Options(headerCase), http2ProtocolOptions: {} },
+  });
+}
+
+const PASSTHROUGH_IDLE: Duration = { seconds: 300, nanos: 0 };
 
 /** HTTP/1.1 header names keep their case if the proxy's settings demand it. */
 export function http1Options(headerCase: boolean): Http1ProtocolOptions {

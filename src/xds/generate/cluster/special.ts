@@ -6,7 +6,6 @@
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { Duration } from '../../../core/schema/duration.ts';
 import {
   BLACK_HOLE_CLUSTER,
   CREDENTIAL_SDS_CLUSTER,
@@ -23,11 +22,10 @@ import { type Cluster, Cluster_DiscoveryType, Cluster_LbPolicy } from '../../pro
 import { circuitBreakers, connectionOptions } from './connection-pool.ts';
 import { bindConfig } from './inbound.ts';
 import { metadataExchangeFilter } from './metadata-exchange.ts';
-import { http1Options, typedOptions } from './protocol-options.ts';
+import { passthroughOptionsOf, typedOptions } from './protocol-options.ts';
 
 /** The socket of a credential provider, as Istio mounts it. */
 const CREDENTIAL_SOCKET_PATH = './var/run/secrets/credential-uds/socket';
-const PASSTHROUGH_IDLE: Duration = { seconds: 300, nanos: 0 };
 const noProblems: readonly Problem[] = [];
 
 /** Traffic without a destination ends here. */
@@ -93,10 +91,7 @@ function passthrough(inputs: CommonClusterInputs, headerCase: boolean): Cluster 
     connectTimeout: inputs.connectTimeout,
     circuitBreakers: circuitBreakers(undefined, undefined, inputs.trackRemaining),
     ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
-    typedExtensionProtocolOptions: typedOptions({
-      commonHttpProtocolOptions: { idleTimeout: PASSTHROUGH_IDLE },
-      useDownstreamProtocolConfig: { httpProtocolOptions: http1Options(headerCase), http2ProtocolOptions: {} },
-    }),
+    typedExtensionProtocolOptions: passthroughOptionsOf(headerCase),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../common/compliance.ts';
+import { allMetadata, internalSocket, rawBuffer } from '../common/internal-upstream.ts';
 import { lastOf } from '../common/last.ts';
 import {
   AGENT_SDS_CLUSTER,
@@ -31,6 +32,8 @@ import {
 /** At most one of the two is set. */
 export interface UpstreamSockets {
   readonly socket?: TransportSocket;
+  /** `socket` is mesh mTLS. */
+  readonly mesh?: boolean;
   readonly matches?: readonly Cluster_TransportSocketMatch[];
 }
 
@@ -40,6 +43,7 @@ const RAW_BUFFER = 'envoy.transport_sockets.raw_buffer';
 const SYSTEM_ROOTS_FILE = '/etc/ssl/certs/ca-certificates.crt';
 const SYSTEM_ROOTS = 'system';
 
+const MESH_MATCH = 'tlsMode-istio';
 /** As endpoints say it of themselves. */
 const meshEndpoints = { tlsMode: 'istio' };
 const plaintextMatch: Cluster_TransportSocketMatch = {
@@ -58,12 +62,34 @@ export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
       sni: inputs.sni === '' ? undefined : inputs.sni,
     };
     const socket: TransportSocket = { name: 'envoy.transport_sockets.tls', typedConfig: context };
-    if (!inputs.conditional) return { socket };
+    if (!inputs.conditional) return { socket, mesh: inputs.mode === 'ISTIO_MUTUAL' };
     return {
-      matches: [{ name: 'tlsMode-istio', match: meshEndpoints, transportSocket: socket }, plaintextMatch],
+      matches: [{ name: MESH_MATCH, match: meshEndpoints, transportSocket: socket }, plaintextMatch],
     };
   },
 };
+
+/** As `lb-endpoint.ts` says it of endpoints that are reached through a tunnel. */
+const tunnelledEndpoints = { tunnel: 'http' };
+
+function tunnelMatch(inner: TransportSocket): Cluster_TransportSocketMatch {
+  const transportSocket = internalSocket('envoy.transport_sockets.internal_upstream', inner, allMetadata);
+  return { name: 'hbone', match: tunnelledEndpoints, transportSocket };
+}
+
+const plainTunnel = tunnelMatch(rawBuffer(RAW_BUFFER));
+
+/**
+ * Endpoints that take HBONE tunnels are reached through one, others as before. A tunnel stands in for mesh mTLS; TLS
+ * that a rule asks for is carried inside of it.
+ * Source: Istio pilot/pkg/networking/core/cluster_tls.go (applyHBONETransportSocketMatches).
+ */
+export function withTunnels({ socket, mesh, matches }: UpstreamSockets): UpstreamSockets {
+  if (matches !== undefined) return { matches: [plainTunnel, ...matches] };
+  if (socket === undefined) return { matches: [plainTunnel, plaintextMatch] };
+  if (mesh === true) return { matches: [plainTunnel, { name: MESH_MATCH, transportSocket: socket }] };
+  return { matches: [tunnelMatch(socket), { name: 'user', transportSocket: socket }] };
+}
 
 /** Each socket first sends the client's address in the PROXY protocol. */
 export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPolicy_ProxyProtocol): UpstreamSockets {
@@ -192,8 +218,4 @@ function tlsParameters(
     ...(inputs.ecdhCurves.length === 0 ? {} : { ecdhCurves: inputs.ecdhCurves }),
   };
   return compliant(parameters, inputs.compliance);
-}
-
-function rawBuffer(name: string): TransportSocket {
-  return { name, typedConfig: any('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer', {}) };
 }

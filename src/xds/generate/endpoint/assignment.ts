@@ -9,7 +9,7 @@ import type { Generator } from '../../../core/query/memo.ts';
 import type { AssignmentInputs } from '../../../core/select/endpoint/assignment.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { type Group, type Member, toLocalityEndpoints, weightOfMembers } from './group.ts';
-import { lbEndpoint, weightOf } from './lb-endpoint.ts';
+import { lbEndpoint, tunnelledEndpoint, weightOf } from './lb-endpoint.ts';
 import { applyLocality } from './locality.ts';
 import { applyNetworks } from './network.ts';
 
@@ -40,9 +40,11 @@ export const emptyAssignment: Generator<{ readonly clusterName: string }, Resour
 function groupByLocality(inputs: AssignmentInputs): readonly Group[] {
   const byLocality = new Map<string, Member[]>();
   inputs.endpoints.forEach((endpoint, i) => {
-    const mtls = inputs.mtls[i] === true;
+    const through = inputs.throughWaypoint[i];
+    const tunnel = inputs.tunnels[i] === true || through !== undefined;
+    const mtls = inputs.mtls[i] === true && !tunnel;
     const { labels, network, cluster, locality } = endpoint;
-    const lb = lbEndpoint(endpoint, mtls, inputs);
+    const lb = tunnel ? tunnelledEndpoint(endpoint, inputs, !inputs.vip, through) : lbEndpoint(endpoint, mtls, inputs);
     const member: Member = { lb, weight: weightOf(endpoint), mtls, labels, network, cluster };
     const members = byLocality.get(locality);
     if (members === undefined) byLocality.set(locality, [member]);

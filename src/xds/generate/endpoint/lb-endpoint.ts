@@ -4,9 +4,11 @@
 import type { JsonObject } from '../../../core/base/json.ts';
 import type { Endpoint } from '../../../core/model/service.ts';
 import { canonicalService } from '../../../core/registry/canonical-service.ts';
+import { CONNECT_ORIGINATE } from '../../../core/select/cluster/cluster-names.ts';
 import type { DescribedAs } from '../../../core/select/endpoint/assignment.ts';
 import type { NetworkGateway } from '../../../core/select/endpoint/network-gateway.ts';
 import { type Address, HealthStatus, type LbEndpoint, type Metadata } from '../../proto/types.gen.ts';
+import { internalAddress, ORIGINAL_DST_METADATA } from '../common/internal-upstream.ts';
 
 export interface LbEndpointFacts {
   readonly drainingLabel: string;
@@ -36,6 +38,36 @@ export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointF
     metadata,
     loadBalancingWeight: { value: weightOf(endpoint) },
   };
+}
+
+/**
+ * Behind an HBONE tunnel, which an internal listener opens to its first address. `matched`: the cluster has other ways
+ * to endpoints too. `through`: the endpoint is a waypoint, and the tunnel asks it for this.
+ */
+export function tunnelledEndpoint(
+  endpoint: Endpoint,
+  facts: LbEndpointFacts,
+  matched: boolean,
+  through: string | undefined,
+): LbEndpoint {
+  const plain = lbEndpoint(endpoint, false, facts);
+  const target = hostPort(endpoint.addresses[0] ?? '', endpoint.port);
+  return {
+    ...plain,
+    endpoint: { address: internalAddress(CONNECT_ORIGINATE, target) },
+    metadata: {
+      filterMetadata: {
+        ...plain.metadata?.filterMetadata,
+        [ORIGINAL_DST_METADATA]: through === undefined ? { local: target } : { local: through, waypoint: target },
+        ...(matched ? { 'envoy.transport_socket_match': { tunnel: 'http' } } : {}),
+      },
+    },
+  };
+}
+
+/** As Go's net.JoinHostPort. */
+function hostPort(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** A gateway that stands for the endpoints of another network behind it; always reached by mesh mTLS. */

@@ -3,7 +3,7 @@
 
 import { splitLocality } from '../../../core/base/labels.ts';
 import { compareText } from '../../../core/model/object.ts';
-import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/assignment.ts';
+import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/locality-inputs.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 
 /**

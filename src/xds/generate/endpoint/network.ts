@@ -5,6 +5,7 @@ import { isIpv4, isIpv6 } from '../../../core/base/ip.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
 import type { NetworkGateway } from '../../../core/select/endpoint/network-gateway.ts';
+import type { LbEndpoint } from '../../proto/types.gen.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 import { gatewayEndpoint } from './lb-endpoint.ts';
 
@@ -21,7 +22,7 @@ function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describ
     const weight = Math.min(member.weight * scale, WEIGHT_MAX);
     const all = gatewaysTo(member, inputs);
     if (isDirect(member, inputs.proxyNetwork, all)) {
-      if (!member.lb.endpoint?.address?.socketAddress?.address) continue;
+      if (!hasAddress(member.lb)) continue;
       members.push({ ...member, weight, lb: { ...member.lb, loadBalancingWeight: { value: weight } } });
       continue;
     }
@@ -38,6 +39,12 @@ function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describ
     members.push({ lb: gatewayEndpoint(gateway, weight, describes), weight, mtls: true, labels, network, cluster });
   }
   return { ...group, members, weight: weightOfMembers(members) };
+}
+
+/** Of a tunnel the address that it leads to. */
+function hasAddress({ endpoint }: LbEndpoint): boolean {
+  const { socketAddress, envoyInternalAddress } = endpoint?.address ?? {};
+  return (socketAddress?.address ?? envoyInternalAddress?.endpointId ?? '') !== '';
 }
 
 /**

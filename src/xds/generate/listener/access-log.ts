@@ -13,6 +13,7 @@ import {
   type AnyMessage,
   ApiVersion,
   type CommonGrpcAccessLogConfig,
+  ComparisonFilter_Op,
   type SubstitutionFormatString,
   type TypedExtensionConfig,
 } from '../../proto/types.gen.ts';
@@ -23,6 +24,10 @@ export interface AccessLogs {
   readonly http: readonly AccessLog[];
   readonly tcp: readonly AccessLog[];
   readonly listener: readonly AccessLog[];
+  /** Where a tunnel is opened: connections that fail. */
+  readonly tunnelOpened: readonly AccessLog[];
+  /** Where a tunnel ends: requests for tunnels that fail. */
+  readonly tunnelTaken: readonly AccessLog[];
 }
 
 export const accessLogGenerator: Generator<{ readonly specs: readonly AccessLogSpec[] }, AccessLogs> = {
@@ -31,10 +36,36 @@ export const accessLogGenerator: Generator<{ readonly specs: readonly AccessLogS
     http: specs.map(spec => accessLog(spec, 'http')),
     tcp: specs.map(spec => accessLog(spec, 'tcp')),
     listener: specs.map(spec => accessLog(spec, 'listener')),
+    tunnelOpened: specs.filter(logsTunnels).map(spec => accessLog(spec, 'tunnelOpened')),
+    tunnelTaken: specs.filter(logsTunnels).map(spec => accessLog(spec, 'tunnelTaken')),
   }),
 };
 
 type Place = keyof AccessLogs;
+
+/** As in Istio, `enableEnvoyAccessLogService` is about traffic alone. */
+function logsTunnels({ kind }: AccessLogSpec): boolean {
+  return kind !== 'envoy-als';
+}
+
+const FAILED_STATUS_MIN = 400;
+
+/** The connections and requests that a place logs; those of the rest log all. */
+const ofPlace: Partial<Readonly<Record<Place, AccessLogFilter>>> = {
+  // No filter chain takes the connection.
+  listener: { responseFlagFilter: { flags: ['NR'] } },
+  // The upstream cannot be reached.
+  tunnelOpened: { responseFlagFilter: { flags: ['UF'] } },
+  // Envoy demands a runtime key; nothing sets this one.
+  tunnelTaken: {
+    statusCodeFilter: {
+      comparison: {
+        op: ComparisonFilter_Op.GE,
+        value: { defaultValue: FAILED_STATUS_MIN, runtimeKey: 'istio.io/unset' },
+      },
+    },
+  },
+};
 
 function accessLog(spec: AccessLogSpec, place: Place): AccessLog {
   const filter = filterOf(spec.filter, place);
@@ -42,7 +73,6 @@ function accessLog(spec: AccessLogSpec, place: Place): AccessLog {
   return filter === undefined ? log : { ...log, filter };
 }
 
-/** Listeners log only connections that no filter chain takes (response flag NR). */
 function filterOf(expression: string | undefined, place: Place): AccessLogFilter | undefined {
   const cel: AccessLogFilter | undefined =
     expression === undefined
@@ -53,9 +83,9 @@ function filterOf(expression: string | undefined, place: Place): AccessLogFilter
             typedConfig: any('envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter', { expression }),
           },
         };
-  if (place !== 'listener') return cel;
-  const noRoute: AccessLogFilter = { responseFlagFilter: { flags: ['NR'] } };
-  return cel === undefined ? noRoute : { andFilter: { filters: [noRoute, cel] } };
+  const own = ofPlace[place];
+  if (own === undefined || cel === undefined) return own ?? cel;
+  return { andFilter: { filters: [own, cel] } };
 }
 
 function sinkOf(spec: AccessLogSpec, place: Place): AccessLog {

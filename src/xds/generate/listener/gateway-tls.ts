@@ -26,7 +26,8 @@ import {
   WORKLOAD_SECRET,
   workloadSecret,
 } from '../common/sds.ts';
-import { quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
+import { workloadSecrets } from '../common/workload-secrets.ts';
+import { quicSocket, tlsSocket } from './mesh-tls.ts';
 
 export const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
   name: 'listener/gatewayTls',

@@ -7,7 +7,7 @@
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { HcmSettings } from '../../../core/select/listener/http-connection-manager.ts';
-import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import { isWaypointTraffic, type TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any, typeUrl } from '../../proto/any.ts';
 import {
   ApiVersion,
@@ -127,7 +127,9 @@ export const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
     const path = pathNormalization(inputs.pathNormalization);
     const server = serverHeader(traffic, part(headers, 'server'));
     const internal = addressRanges(inputs.internalNetworks);
-    const certificate = clientCertificate(traffic, headers, inputs.topology ?? {});
+    const certificate: Partial<HcmBase> = isWaypointTraffic(traffic)
+      ? { forwardClientCertDetails: inputs.forwardsIdentity ? ForwardDetails.ALWAYS_FORWARD_ONLY : undefined }
+      : clientCertificate(traffic, headers, inputs.topology ?? {});
     return {
       streamIdleTimeout: ZERO_DURATION,
       upgradeConfigs,
@@ -152,6 +154,26 @@ export const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
     };
   },
 };
+
+/**
+ * The fields that follow from ProxyConfig.proxyHeaders, of a connection manager without a base; `suppressDebugHeaders`
+ * is for its router.
+ */
+export function headerFields(
+  traffic: TrafficClass,
+  headers: JsonObject,
+): Pick<HcmBase, 'serverName' | 'serverHeaderTransformation' | 'generateRequestId' | 'forwardClientCertDetails'> & {
+  readonly suppressDebugHeaders: boolean;
+} {
+  const { serverName, serverHeaderTransformation } = serverHeader(traffic, part(headers, 'server'));
+  return {
+    serverName,
+    serverHeaderTransformation,
+    generateRequestId: part(headers, 'requestId').disabled === true ? { value: false } : undefined,
+    forwardClientCertDetails: clientCertificate(traffic, headers, {}).forwardClientCertDetails,
+    suppressDebugHeaders: part(headers, 'envoyDebugHeaders').disabled === true,
+  };
+}
 
 const upgradeConfigs = [{ upgradeType: 'websocket' }];
 

@@ -6,10 +6,14 @@ import type { Generator } from '../../../core/query/memo.ts';
 import type { ByPhase } from '../../../core/select/extension/chain-extensions.ts';
 import type { HttpFilterChoice } from '../../../core/select/listener/http-filters.ts';
 import { any } from '../../proto/any.ts';
-import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
+import {
+  Cluster_DnsLookupFamily,
+  HeaderValueOption_HeaderAppendAction,
+  type HttpFilter,
+} from '../../proto/types.gen.ts';
 import { pickerFilter } from '../common/endpoint-picker.ts';
 import { type FilterStage, filtersOf } from './filter-stages.ts';
-import { alpnFilter, peerMetadata } from './istio-filters.ts';
+import { alpnFilter, peerMetadata, waypointPeers } from './istio-filters.ts';
 
 export interface HttpFilterInputs extends HttpFilterChoice {
   // Filters that are made apart, as several lists share them.
@@ -54,6 +58,10 @@ const quietRouterFilter: HttpFilter = {
   typedConfig: any('envoy.extensions.filters.http.router.v3.Router', { suppressEnvoyHeaders: true }),
 };
 
+export function routerOf(suppressDebugHeaders: boolean): HttpFilter {
+  return suppressDebugHeaders ? quietRouterFilter : routerFilter;
+}
+
 function dynamicForwardProxy(host: string): readonly HttpFilter[] {
   if (host === '') return [];
   const dnsCacheConfig = { name: `${host}_dfp_dns_cache`, dnsLookupFamily: Cluster_DnsLookupFamily.V4_ONLY };
@@ -80,8 +88,57 @@ export const httpFilterStages: readonly FilterStage<HttpFilterInputs, HttpFilter
   { stage: 'stats', filters: inputs => inputs.stats },
   { stage: 'stateful session', filters: inputs => (inputs.keepsSessions ? [statefulSessionFilter] : []) },
   { stage: 'dynamic forward proxy', filters: inputs => dynamicForwardProxy(inputs.dynamicForwardProxy) },
-  { stage: 'router', filters: inputs => [inputs.suppressDebugHeaders ? quietRouterFilter : routerFilter] },
+  { stage: 'router', filters: inputs => [routerOf(inputs.suppressDebugHeaders)] },
 ];
+
+/** Sends the tunnel's identities on to the workload, in place of what the client claims. */
+const identityFilter: HttpFilter = {
+  name: 'istio.waypoint.xfcc_client_identity',
+  typedConfig: any('envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
+    mutations: {
+      requestMutations: [
+        {
+          append: {
+            header: {
+              key: 'x-forwarded-client-cert',
+              value:
+                'By=%FILTER_STATE(io.istio.local_principal:PLAIN)%;URI=%FILTER_STATE(io.istio.peer_principal:PLAIN)%',
+            },
+            appendAction: HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD,
+          },
+        },
+      ],
+    },
+  }),
+};
+
+/**
+ * Of a waypoint, which asks the control plane who its peers are.
+ * Source: Istio pilot/pkg/networking/core/listener_waypoint.go (buildWaypointHTTPFilters).
+ */
+const waypointFilterStages: readonly FilterStage<HttpFilterInputs, HttpFilter>[] = [
+  { stage: 'identity of the client', filters: inputs => (inputs.forwardsIdentity ? [identityFilter] : []) },
+  { stage: 'custom authorization', filters: inputs => inputs.customAuthorization },
+  { stage: 'extensions of phase AUTHN', filters: inputs => inputs.extensions.AUTHN },
+  { stage: 'request authentication', filters: inputs => inputs.requestAuthentication },
+  { stage: 'extensions of phase AUTHZ', filters: inputs => inputs.extensions.AUTHZ },
+  { stage: 'authorization', filters: inputs => inputs.authorization },
+  { stage: 'gRPC-Web', filters: inputs => (inputs.grpcWeb ? [grpcWebFilter] : []) },
+  { stage: 'gRPC stats', filters: () => [grpcStatsFilter] },
+  { stage: 'fault', filters: () => [faultFilter] },
+  { stage: 'CORS', filters: () => [corsFilter] },
+  { stage: 'dynamic forward proxy', filters: inputs => dynamicForwardProxy(inputs.dynamicForwardProxy) },
+  { stage: 'extensions of phase STATS', filters: inputs => inputs.extensions.STATS },
+  { stage: 'extensions without a phase', filters: inputs => inputs.extensions.UNSPECIFIED },
+  { stage: 'peer metadata', filters: () => [waypointPeers.upstream] },
+  { stage: 'stats', filters: inputs => inputs.stats },
+  { stage: 'router', filters: inputs => [routerOf(inputs.suppressDebugHeaders)] },
+];
+
+export const waypointHttpFilterList: Generator<HttpFilterInputs, readonly HttpFilter[]> = {
+  name: 'listener/waypointHttpFilters',
+  run: inputs => filtersOf(waypointFilterStages, inputs),
+};
 
 export const httpFilterList: Generator<HttpFilterInputs, readonly HttpFilter[]> = {
   name: 'listener/httpFilters',

@@ -6,6 +6,7 @@ import type { Generator } from '../../../core/query/memo.ts';
 import type { InboundRouteInputs } from '../../../core/select/listener/inbound-chains.ts';
 import type { Filter, FilterChain, RouteConfiguration, TransportSocket } from '../../proto/types.gen.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
+import { addressRanges } from './cidr.ts';
 import { configMetadata } from './listener-parts.ts';
 
 export interface InboundChainInputs {
@@ -17,6 +18,8 @@ export interface InboundChainInputs {
   readonly filters: readonly Filter[];
   readonly configNamespace: string;
   readonly configName: string;
+  /** Of connections out of a tunnel: the addresses that the proxy takes them for; undefined: any. */
+  readonly addresses?: readonly string[];
 }
 
 export const inboundChain: Generator<InboundChainInputs, FilterChain> = {
@@ -25,7 +28,8 @@ export const inboundChain: Generator<InboundChainInputs, FilterChain> = {
     name: inputs.name,
     filterChainMatch: {
       destinationPort: inputs.destinationPort === 0 ? undefined : { value: inputs.destinationPort },
-      transportProtocol: inputs.transport,
+      transportProtocol: inputs.addresses === undefined ? inputs.transport : undefined,
+      prefixRanges: inputs.addresses === undefined ? undefined : addressRanges(inputs.addresses),
       applicationProtocols: inputs.alpn,
     },
     filters: inputs.filters,

@@ -5,6 +5,7 @@
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
+import { MAIN_INTERNAL } from '../../../core/select/cluster/cluster-names.ts';
 import type { SocketSettings } from '../../../core/select/listener/listener-settings.ts';
 import {
   type AccessLog,
@@ -42,6 +43,27 @@ export interface InboundListenerInputs extends SocketSettings {
   readonly detection: Duration | string | undefined;
   readonly accessLog: readonly AccessLog[] | undefined;
 }
+
+/**
+ * Takes connections out of tunnels, from a cluster of the proxy.
+ * Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundHBONEListeners).
+ */
+export const tunnelledListener: Generator<Pick<InboundListenerInputs, 'chains' | 'accessLog'>, Resource<Listener>> = {
+  name: 'listener/tunnelled',
+  run: ({ chains, accessLog }) => ({
+    name: MAIN_INTERNAL,
+    message: {
+      name: MAIN_INTERNAL,
+      internalListener: {},
+      trafficDirection: TrafficDirection.INBOUND,
+      listenerFilters: [originalDestination, ...inboundInspectors(chains)],
+      continueOnListenerFiltersTimeout: true,
+      accessLog,
+      filterChains: chains,
+    },
+    problems: [],
+  }),
+};
 
 export const inboundListener: Generator<InboundListenerInputs, Resource<Listener>> = {
   name: 'listener/inbound',

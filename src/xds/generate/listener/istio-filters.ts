@@ -2,6 +2,7 @@
 // metrics. A proxy without them (stock Envoy) gets none of these.
 // Source: Istio pilot/pkg/xds/filters/filters.go, pilot/pkg/model/telemetry.go.
 
+import type { JsonObject } from '../../../core/base/json.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { PeerDirection, StatsInputs } from '../../../core/select/listener/istio-filters.ts';
 import { any } from '../../proto/any.ts';
@@ -10,6 +11,7 @@ import {
   type AnyMessage,
   type Filter,
   type HttpFilter,
+  Reporter,
   type StatsPluginConfig,
 } from '../../proto/types.gen.ts';
 import { additionalLabels } from '../common/additional-labels.ts';
@@ -33,6 +35,22 @@ export function networkMetadataExchange(labels: string | undefined): readonly Fi
 /** For HTTP requests: a server discovers its caller, a client its destination. */
 export function peerMetadata(labels: string | undefined, direction: PeerDirection): readonly HttpFilter[] {
   return labels === undefined ? [] : [exchanges[direction](labels)];
+}
+
+/** For the requests of a waypoint, which asks the control plane about its peers. */
+export const waypointPeers: Readonly<Record<'downstream' | 'upstream', HttpFilter>> = {
+  downstream: waypointPeer('downstream', { shared_with_upstream: true }),
+  upstream: waypointPeer('upstream', {}),
+};
+
+function waypointPeer(side: 'downstream' | 'upstream', more: JsonObject): HttpFilter {
+  return {
+    name: `waypoint_${side}_peer_metadata`,
+    typedConfig: any('udpa.type.v1.TypedStruct', {
+      typeUrl: 'type.googleapis.com/io.istio.http.peer_metadata.Config',
+      value: { [`${side}_discovery`]: [{ workload_discovery: {} }], ...more },
+    }),
+  };
 }
 
 /** Depends on a flag only, so every proxy shares one object, which is encoded once. */
@@ -81,8 +99,9 @@ export const alpnFilter: HttpFilter = {
 /** `istio.stats` of one metrics provider. */
 export const statsGenerator: Generator<StatsInputs, NamedConfig> = {
   name: 'listener/stats',
-  run: ({ spec, noHostHeader }) => {
+  run: ({ spec, noHostHeader, waypoint }) => {
     const config: StatsPluginConfig = {
+      reporter: waypoint ? Reporter.SERVER_GATEWAY : undefined,
       disableHostHeaderFallback: noHostHeader ? true : undefined,
       tcpReportingDuration: durationOf(spec.reportingInterval),
       metrics: orNone(

@@ -80,7 +80,7 @@ function disabledWhereUnneeded(needs: Needs): ListenerFilterChainMatchPredicate 
   return without.length === 0 ? undefined : onPorts(without);
 }
 
-function onPorts(ports: readonly number[]): ListenerFilterChainMatchPredicate {
+export function onPorts(ports: readonly number[]): ListenerFilterChainMatchPredicate {
   const rules = ports.map(port => ({ destinationPortRange: { start: port, end: port + 1 } }));
   return rules.length === 1 ? rules[0]! : { orMatch: { rules } };
 }

@@ -3,40 +3,17 @@
 // (ApplyToCommonTLSContext).
 
 import type { Generator } from '../../../core/query/memo.ts';
-import type { FileCertificates, MeshTlsSettings } from '../../../core/select/listener/mesh-tls.ts';
+import type { MeshTlsSettings } from '../../../core/select/listener/mesh-tls.ts';
 
 import { any } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
   type CommonTlsContext,
-  type SdsSecretConfig,
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../common/compliance.ts';
-import {
-  AGENT_SDS_CLUSTER,
-  clusterSecret,
-  FILE_SDS_CLUSTER,
-  ROOT_SECRET,
-  WORKLOAD_SECRET,
-  workloadSecret,
-} from '../common/sds.ts';
-
-/** The workload's own certificate and the roots that it trusts, as secrets. */
-export function workloadSecrets(files: FileCertificates): {
-  readonly certificate: SdsSecretConfig;
-  readonly root: SdsSecretConfig;
-} {
-  const source = files.fileSource ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
-  return {
-    certificate:
-      files.certificate === ''
-        ? workloadSecret(WORKLOAD_SECRET, files.overAds)
-        : clusterSecret(files.certificate, source),
-    root: files.root === '' ? workloadSecret(ROOT_SECRET, files.overAds) : clusterSecret(files.root, source),
-  };
-}
+import { workloadSecrets } from '../common/workload-secrets.ts';
 
 export interface MeshTlsInputs {
   readonly alpn: readonly string[];

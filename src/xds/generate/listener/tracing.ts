@@ -52,7 +52,8 @@ export const tracingGenerator: Generator<{ readonly spec: TracingSpec }, HttpCon
 /** By name. */
 function customTags(spec: TracingSpec): readonly CustomTag[] {
   const tags = spec.istioTags === undefined ? [] : istioTags(spec.istioTags);
-  if (Object.keys(spec.customTags).length === 0) return tags;
+  if (spec.peerTags) tags.push(...peerTags);
+  if (Object.keys(spec.customTags).length === 0 && !spec.peerTags) return tags;
   for (const [tag, value] of Object.entries(spec.customTags)) {
     const custom = customTag(tag, value);
     if (custom !== undefined) tags.push(custom);
@@ -74,6 +75,24 @@ function dryRunTag(name: string, key: string): CustomTag {
     metadata: { kind: { request: {} }, metadataKey: { key: 'envoy.filters.http.rbac', path: [{ key }] } },
   };
 }
+
+const peerFields: Readonly<Record<string, string>> = {
+  app: 'app',
+  app_version: 'version',
+  canonical_revision: 'revision',
+  canonical_service: 'service',
+  cluster_id: 'cluster',
+  instance_name: 'name',
+  namespace: 'namespace',
+  workload: 'workload',
+  workload_type: 'type',
+};
+
+/** What a waypoint has learnt of the client and of the server. */
+const peerTags: readonly CustomTag[] = Object.entries(peerFields).flatMap(([tag, field]) => [
+  { tag: `istio.destination_${tag}`, value: `%FILTER_STATE(upstream_peer_obj:FIELD:${field})%` },
+  { tag: `istio.source_${tag}`, value: `%FILTER_STATE(downstream_peer_obj:FIELD:${field})%` },
+]);
 
 /** By name. */
 function istioTags(values: IstioTags): CustomTag[] {

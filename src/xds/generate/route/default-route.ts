@@ -11,7 +11,7 @@ import type { GeneratedRoutes } from './virtual-service-routes.ts';
 
 export const defaultRoutes: Generator<DefaultRouteInputs, GeneratedRoutes> = {
   name: 'route/defaultRoutes',
-  run: ({ hostname, port, hash, retry }) => {
+  run: ({ hostname, port, hash, retry, cluster = outboundClusterName(hostname, '', port) }) => {
     const policy = hash === undefined ? undefined : hashPolicy(hash);
     // Unlike on the route of a VirtualService, a retry goes to another host even where requests are hashed.
     const retries = retryPolicy(retry, false);
@@ -20,7 +20,7 @@ export const defaultRoutes: Generator<DefaultRouteInputs, GeneratedRoutes> = {
       match: { prefix: '/' },
       decorator: { operation: `${hostname}:${port}/*` },
       route: {
-        cluster: outboundClusterName(hostname, '', port),
+        cluster,
         timeout: ZERO_DURATION,
         retryPolicy: retries,
         hashPolicy: policy === undefined ? undefined : [policy],

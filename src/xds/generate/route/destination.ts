@@ -9,7 +9,10 @@ import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/s
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {
   const host = destination?.host ?? '';
   if (host === '') return UNKNOWN_SERVICE;
-  const [, clusterHost, inferredPort] = inputs.inferred.find(([known]) => known === host) ?? [host, host, inputs.port];
+  const key = inputs.clusters.length === 0 ? '' : destinationKey(destination ?? {});
+  const known = inputs.clusters.find(([one]) => one === key);
+  if (known !== undefined) return known[1];
+  const [, clusterHost, inferredPort] = inputs.inferred.find(([one]) => one === host) ?? [host, host, inputs.port];
   const port = destination?.port?.number ?? inferredPort;
   return outboundClusterName(clusterHost, destination?.subset ?? '', port);
 }

@@ -60,7 +60,7 @@ const refused = (object: JsonObject, env: Settings['env'] = {}): State => {
 
 /** The action and rules of the policy as they act on a proxy; undefined: it is not attached to it. */
 function acting(state: State, node: JsonObject): JsonObject | undefined {
-  const inputs = ask(state, authorizationOfProxy, '', proxyOf(node));
+  const inputs = ask(state, authorizationOfProxy, { beside: '', subject: '' }, proxyOf(node));
   const [one] = [...(inputs?.policies ?? []), ...(inputs?.external ?? []).flatMap(({ policies }) => policies)];
   return one && { action: one.spec.action ?? '', rules: (one.spec.rules ?? []) as unknown as Json };
 }

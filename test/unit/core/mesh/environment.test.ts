@@ -45,7 +45,7 @@ describe('the tables of environment variables', () => {
   it('call nothing unsupported that a part of the program reads', () => {
     const reads = (name: string): boolean =>
       READ_BESIDES.includes(name) || new RegExp(`(env\\.|feature(Of)?\\([^)]*')${name}\\b`).test(text);
-    // Of PILOT_ENABLE_AMBIENT one part is built: HBONE endpoints.
+    // Of PILOT_ENABLE_AMBIENT a part is built: waypoints and tunnels, not ztunnels.
     const contradictions = Object.keys(UNSUPPORTED).filter(name => reads(name) && name !== 'PILOT_ENABLE_AMBIENT');
     expect(contradictions).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('the start of the process', () => {
       PILOT_HTTP10: 'true',
     });
     expect(found).toEqual([
-      'PILOT_ENABLE_AMBIENT=true: ambient proxies are not served',
+      'PILOT_ENABLE_AMBIENT=true: ztunnels of ambient mode are not served',
       expect.stringMatching(/^PILOT_ENABLE_XDS_IDENTITY_CHECK=false: .*refused always$/),
       'PILOT_OF_TOMORROW is not read',
     ]);

@@ -13,13 +13,20 @@ export interface AuthorizationFilters {
   readonly rules: readonly (HttpFilter & Filter)[];
 }
 
+/**
+ * What tells the filters who the peer is: its TLS connection, or the tunnel that the connection came through. A sidecar
+ * knows the tunnel's peer in the rules of policies alone, as in Istio; CUSTOM policies go by TLS there.
+ */
+export type ChainPeer = 'tls' | 'tunnel' | 'waypoint';
+
 export const authorizationFilters: Generator<
-  { readonly inputs: AuthorizationInputs; readonly tcp: boolean },
+  { readonly inputs: AuthorizationInputs; readonly tcp: boolean; readonly peer: ChainPeer },
   AuthorizationFilters
 > = {
   name: 'listener/authorizationFilters',
-  run: ({ inputs: { policies, external, trustDomains }, tcp }) => {
-    const context = { tcp, peer: 'tls', trustDomains } as const;
-    return { custom: externalFilters(external, context), rules: rbacFilters(policies, context) };
+  run: ({ inputs: { policies, external, trustDomains }, tcp, peer }) => {
+    const custom = { tcp, peer: peer === 'waypoint' ? 'filterState' : 'tls', trustDomains } as const;
+    const rules = { tcp, peer: peer === 'tls' ? 'tls' : 'filterState', trustDomains } as const;
+    return { custom: externalFilters(external, custom), rules: rbacFilters(policies, rules) };
   },
 };

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { TrafficDistribution } from '../../../../../src/core/model/service.ts';
 import type { LocalityLoadBalancerSetting } from '../../../../../src/core/schema/istio-types.gen.ts';
 import type { ClusterPolicy } from '../../../../../src/core/select/cluster/traffic-policy.ts';
-import { localityMatches } from '../../../../../src/core/select/endpoint/assignment.ts';
 import { localityChoice, weighsLocalities } from '../../../../../src/core/select/endpoint/locality.ts';
+import { localityMatches } from '../../../../../src/core/select/endpoint/locality-inputs.ts';
 
 const failover = [{ from: 'a', to: 'b' }];
 const distribute = [{ from: 'a', to: { b: 100 } }];

@@ -28,7 +28,7 @@ function applied(
 ): readonly string[] {
   const state = world(policies, { settings: { env } });
   const proxy = proxyOf(nodeOf({ namespace: 'shop', labels }));
-  return ask(state, authorizationOfProxy, '', proxy)?.policies.map(({ name }) => name) ?? [];
+  return ask(state, authorizationOfProxy, { beside: '', subject: '' }, proxy)?.policies.map(({ name }) => name) ?? [];
 }
 
 describe('a policy', () => {

@@ -1,0 +1,58 @@
+// Which workloads are reached through HBONE tunnels: those that the node's ztunnel has captured, which an annotation of
+// the pod records, and those whose label says that they take tunnels themselves.
+// Source: Istio pilot/pkg/model/push_context.go (SupportsTunnel, AllInstancesSupportHBONE), pilot/pkg/model/service.go
+// (SupportsTunnel), pilot/pkg/serviceregistry/ambient/workloads.go.
+
+import type { Labels } from '../../base/labels.ts';
+import type { Endpoint } from '../../model/service.ts';
+import type { ServiceRef } from '../../model/service-ref.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import { endpointsOfPort } from '../../registry/endpoints.ts';
+import { localNetwork } from './network.ts';
+
+const REDIRECTION = 'ambient.istio.io/redirection';
+const TUNNEL_LABEL = 'networking.istio.io/tunnel';
+
+/** The label lists the kinds of tunnels that a workload takes; HBONE is `http`. */
+export function hasTunnelLabel(labels: Labels): boolean {
+  return labels[TUNNEL_LABEL]?.split(',').includes('http') === true;
+}
+
+/** The endpoint's workload takes tunnels. */
+export function isCaptured(reader: Reader, { labels, network, addresses }: Endpoint): boolean {
+  return hasTunnelLabel(labels) || addresses.some(address => reader.get(capturedAddress, `${network}/${address}`));
+}
+
+/** Argument: `network/address`. */
+const capturedAddress: Query<string, boolean> = {
+  name: 'select/ambient/capturedAddress',
+  run: (reader, key) => {
+    const slash = key.indexOf('/');
+    const [network, address] = [key.slice(0, slash), key.slice(slash + 1)];
+    const cluster = reader.setting('clusterId');
+    const local = reader.get(localNetwork, '');
+    const pods = network === local ? reader.indexed('podsByIp', `${cluster}/${address}`) : [];
+    if (pods.some(({ labels, annotations }) => takesTunnels(labels, annotations))) return true;
+    return reader
+      .indexed('workloadEntriesByAddress', address)
+      .some(
+        entry =>
+          (entry.spec.network || local) === network &&
+          takesTunnels({ ...entry.spec.labels, ...entry.labels }, entry.annotations),
+      );
+  },
+};
+
+function takesTunnels(labels: Labels, annotations: Readonly<Record<string, string>>): boolean {
+  return annotations[REDIRECTION] === 'enabled' || hasTunnelLabel(labels);
+}
+
+/** All endpoints of a service's port take tunnels, and there are some. */
+export const allCaptured: Query<ServiceRef & { readonly port: number }, boolean> = {
+  name: 'select/ambient/allCaptured',
+  key: ({ hostname, namespace, port }) => `${namespace}/${hostname}:${port}`,
+  run: (reader, { port, ...service }) => {
+    const endpoints = endpointsOfPort(reader, service, port);
+    return endpoints.length > 0 && endpoints.every(endpoint => isCaptured(reader, endpoint));
+  },
+};

@@ -1,0 +1,28 @@
+// Which endpoints the proxy reaches through HBONE tunnels.
+// Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (supportTunnel, buildEnvoyLbEndpoint).
+
+import type { Endpoint } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { isCaptured } from '../ambient/captured.ts';
+import { opensTunnels } from '../proxy/hbone.ts';
+import { isProxyless } from '../proxy/proxyless.ts';
+
+const MANAGED_LABEL = 'gateway.istio.io/managed';
+const WAYPOINT = 'istio.io-mesh-controller';
+
+/**
+ * For each endpoint; empty: through none. Endpoints that take mesh mTLS are reached by it, unless a flag or `always`
+ * says not.
+ */
+export function tunnelsTo(reader: ProxyReader, endpoints: readonly Endpoint[], always: boolean): readonly boolean[] {
+  if (!opensTunnels(reader) || isProxyless(reader)) return [];
+  const preferred = always || reader.feature('PILOT_PREFER_SENDING_HBONE');
+  const tunnels = endpoints.map(
+    endpoint => (preferred || endpoint.tlsMode !== 'istio') && takesTunnels(reader, endpoint),
+  );
+  return tunnels.includes(true) ? tunnels : [];
+}
+
+function takesTunnels(reader: ProxyReader, endpoint: Endpoint): boolean {
+  return endpoint.labels[MANAGED_LABEL] === WAYPOINT || isCaptured(reader, endpoint);
+}
