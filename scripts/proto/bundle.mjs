@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor.js';
+import { security, workload } from './ambient.mjs';
 import { istioSchema } from './schema.mjs';
 import { xdsTypes } from './types.mjs';
 
@@ -61,6 +62,8 @@ const contrib = new Set(
 const bundle = structuredClone(full);
 for (const name of CORE_PACKAGES) delete bundle.nested.istio.nested[name];
 bundle.nested.istio.nested.mesh = { nested: { v1alpha1: { nested: trustBundle } } };
+bundle.nested.istio.nested.workload = { nested: workload };
+bundle.nested.istio.nested.security = { nested: security };
 bundle.nested.istio.nested.networking = { nested: { nds: { nested: { v1: { nested: nameTable } } } } };
 
 // Resolving proves that nothing of what is left refers to what was taken out.

@@ -3,6 +3,7 @@
 // generate`.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { compareText } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
@@ -29,8 +30,9 @@ export interface Client {
 }
 
 export function collect(client: Client, profile: SubscriptionProfile): Collected {
-  if (profile.delta)
-    return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
+  if (profile.delta) {
+    return { wds: withNames(client, WORKLOAD_ADDRESS), wads: withNames(client, WORKLOAD_AUTHORIZATION) };
+  }
   if (profile.watchLds !== undefined) return proxyless(client, profile.watchLds);
   const cds = everything(client, CDS);
   const lds = everything(client, LDS);
@@ -69,6 +71,18 @@ function everything(client: Client, url: string): readonly Json[] {
       attempt(client, `${url} ${resource.name}`, () => [resourceJson(url, resource)]),
     ),
   );
+}
+
+/** As an incremental response holds them: not every message has its name in it. Sorted by name. */
+function withNames(client: Client, url: string): readonly Json[] {
+  const made = attempt(client, url, () => allOf(client.tracker, client.state, client.proxy, url));
+  return [...made]
+    .sort((a, b) => compareText(a.name, b.name))
+    .flatMap(resource =>
+      attempt(client, `${url} ${resource.name}`, () => [
+        { name: resource.name, resource: resourceJson(url, resource) },
+      ]),
+    );
 }
 
 function named(client: Client, url: string, names: Iterable<string>): readonly Json[] {

@@ -63,7 +63,7 @@ export function proxiesOf(folder: string): readonly CaseProxy[] {
       throw new Error(`${file}: proxy ${i} needs a name and a node`);
     }
     const watch = isObject(entry.watch) && Array.isArray(entry.watch.lds) ? entry.watch.lds.map(String) : undefined;
-    return { name: entry.name, node: entry.node, watchLds: watch, delta: entry.delta === true };
+    return { name: entry.name, node: entry.node, watchLds: watch, delta: isObject(entry.delta) };
   });
 }
 

@@ -5,6 +5,8 @@
 // No leading zeros, no shortened IPv4, "::" stands for at least one group. The one vocabulary of the project: nothing
 // else decides what an address is.
 
+import ipaddr from 'ipaddr.js';
+
 const ADDRESS_V4_MAX = 15;
 const DOT = 0x2e;
 const ZERO = 0x30;
@@ -67,4 +69,10 @@ export function isCidr(text: string): boolean {
   if (!PREFIX_LENGTH.test(length) || address.includes('%')) return false;
   if (isIpv4(address)) return Number(length) <= 32;
   return isIpv6(address) && Number(length) <= 128;
+}
+
+/** The 4 or 16 bytes of an address; without its zone. */
+export function ipBytes(address: string): Uint8Array {
+  const zone = address.indexOf('%');
+  return Uint8Array.from(ipaddr.parse(zone < 0 ? address : address.slice(0, zone)).toByteArray());
 }

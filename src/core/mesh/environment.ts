@@ -89,7 +89,7 @@ const OF_1_31 = 'a variable of Istio 1.31, which 1.30.3 does not read either';
 
 /** Why a value is not honoured. Sorted. */
 export const UNSUPPORTED: Readonly<Record<string, Why>> = {
-  AMBIENT_SCOPED_ADDRESS_PUSHES: ifGiven('ambient proxies are not served'),
+  AMBIENT_SCOPED_ADDRESS_PUSHES: ifGiven('every client of addresses gets what changed of its own'),
   AUDIENCE: ifGiven('tokens of an issuer are checked by JWT_RULE, whose audiences count'),
   ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES: ifOn('policies with a selector have no effect on waypoints'),
   LOCAL_CLUSTER_SECRET_WATCHER: ifOn('only Secrets of the config cluster are read'),
@@ -98,7 +98,6 @@ export const UNSUPPORTED: Readonly<Record<string, Why>> = {
   PILOT_ALLOW_ANY_DYNAMIC_DNS_MAX_HOSTS: ifGiven(OF_1_31),
   PILOT_AUTO_SEND_UNHEALTHY_ENDPOINTS: ifGiven(OF_1_31),
   PILOT_ENABLE_AGENTGATEWAY: ifOn('agentgateway is not served'),
-  PILOT_ENABLE_AMBIENT: ifOn('ztunnels of ambient mode are not served'),
   PILOT_ENABLE_STRICT_GATEWAY_MERGING: ifGiven(OF_1_31),
   PILOT_ENABLE_XDS_IDENTITY_CHECK: value =>
     goBoolean(value) === false ? 'a proxy that claims another identity than it proves is refused always' : undefined,

@@ -7,6 +7,7 @@ import type { Settings } from './settings.ts';
 
 /** The type of the default is the type of the flag. Durations are in milliseconds. */
 export const featureDefaults = {
+  AMBIENT_ENABLE_DRY_RUN_AUTHORIZATION_POLICY: false,
   AMBIENT_ENABLE_MULTI_NETWORK: false,
   BLOCKED_CIDRS_IN_JWKS_URIS: '',
   COMPLIANCE_POLICY: '',
@@ -56,6 +57,7 @@ export const featureDefaults = {
   PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
   /** Between two analyses for PILOT_ENABLE_ANALYSIS, at least. */
   PILOT_ANALYSIS_INTERVAL: 10_000,
+  PILOT_AUTO_ALLOW_WAYPOINT_POLICY: false,
   PILOT_CA_CERT_CONFIGMAP: 'istio-ca-root-cert',
   PILOT_CRL_CONFIGMAP: 'istio-ca-crl',
   PILOT_DISABLE_MX_ALPN: false,

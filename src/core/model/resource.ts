@@ -8,4 +8,6 @@ export interface Resource<M> {
   readonly message: M;
   /** Valid but useless input met on the way (dangling reference, conflict): best effort was made. */
   readonly problems: readonly Problem[];
+  /** Other names that a client may ask for it by. */
+  readonly aliases?: readonly string[];
 }

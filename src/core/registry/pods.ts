@@ -98,7 +98,7 @@ export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string)
  * The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own
  * name.
  */
-function workloadNameOf(pod: Obj<'Pod'>): string {
+export function workloadNameOf(pod: Obj<'Pod'>): string {
   const label = pod.labels[WORKLOAD_NAME_LABEL];
   if (label) return label;
   const owner = pod.spec.ownerReferences.find(reference => reference.controller);

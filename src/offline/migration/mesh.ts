@@ -10,7 +10,7 @@ import type { Found } from './found.ts';
 export const UNREAD: Readonly<Record<string, string>> = {
   ca: 'certificates are signed by the own authority, or by EXTERNAL_CA',
   certificates: 'no DNS certificates are provisioned',
-  serviceScopeConfigs: 'ambient proxies are not served',
+  serviceScopeConfigs: 'ztunnels get the services of the config cluster alone',
   verifyCertificateAtClient: 'DestinationRules alone decide whether certificates of servers are verified',
 };
 

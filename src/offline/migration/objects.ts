@@ -1,5 +1,5 @@
-// Objects that ask for what Periplus does not serve: ambient workloads and their way through waypoints, tunnels without
-// ambient mode, selectors of old Deployments (docs/deviations.md, "Not there yet").
+// Objects that ask for what Periplus does not serve: ambient workloads, waypoints and tunnels unless ambient mode is
+// on, selectors of old Deployments.
 //
 // Each rule looks at one object as received. Kinds that the registry declares as without effect need no rule here.
 
@@ -29,15 +29,15 @@ function labelsOf(object: JsonObject): { readonly [name: string]: string } {
 function ambientWorkloads(object: JsonObject): readonly FoundHere[] {
   if (object.kind !== 'Namespace' && object.kind !== 'Pod') return [];
   if (labelsOf(object)[MODE] !== 'ambient') return [];
-  const text = 'ambient workloads are not served: ztunnels get no workloads, and policies for them have no effect';
-  return [{ level: 'Error', text, path: `metadata.labels[${MODE}]` }];
+  const text = 'without PILOT_ENABLE_AMBIENT ztunnels are refused, and policies for ambient workloads have no effect';
+  return [{ level: 'Warning', text, path: `metadata.labels[${MODE}]` }];
 }
 
 function waypoints(object: JsonObject): readonly FoundHere[] {
   const waypoint = labelsOf(object)[WAYPOINT] ?? 'none';
   if (waypoint === 'none') return [];
-  const text = `ztunnels do not lead traffic through the waypoint ${waypoint}, whose policies have no effect on it`;
-  return [{ level: 'Error', text, path: `metadata.labels[${WAYPOINT}]` }];
+  const text = `without PILOT_ENABLE_AMBIENT the waypoint ${waypoint} is not served, and its policies have no effect`;
+  return [{ level: 'Warning', text, path: `metadata.labels[${WAYPOINT}]` }];
 }
 
 function tunnels(object: JsonObject): readonly FoundHere[] {

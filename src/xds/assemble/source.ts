@@ -38,8 +38,8 @@ export interface ResourceSource {
    */
   readonly pieces?: Pieces<object>;
   /**
-   * The resources of all names of a subscription, where the meaning of a name depends on the others; an empty list: the
-   * client named nothing.
+   * The resources of all names of a subscription, where the meaning of a name depends on the others, or a resource has
+   * several names; an empty list: the client named nothing. Beside `all`: of subscriptions that are no wildcards.
    */
   readonly listed?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
 }

@@ -15,6 +15,7 @@ import { routeNamed } from './route/resources.ts';
 import { secretNamed } from './secret/resources.ts';
 import { trustBundles } from './secret/trust-bundle.ts';
 import { findSource, type ResourceSource, sourceKey } from './source.ts';
+import { addresses, addressesNamed, workloadAuthorizations, workloads, workloadsNamed } from './workload/resources.ts';
 
 const PREFIX = 'type.googleapis.com/';
 
@@ -27,6 +28,9 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.core.v3.TypedExtensionConfig`, named: extensionNamed },
   { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
   { url: `${PREFIX}istio.mesh.v1alpha1.ProxyConfig`, all: trustBundles },
+  { url: `${PREFIX}istio.workload.Address`, all: addresses, listed: addressesNamed },
+  { url: `${PREFIX}istio.workload.Workload`, all: workloads, listed: workloadsNamed },
+  { url: `${PREFIX}istio.security.Authorization`, all: workloadAuthorizations },
   {
     url: `${PREFIX}envoy.config.listener.v3.Listener`,
     generator: GRPC_GENERATOR,

@@ -224,14 +224,20 @@ export class Engine {
     return true;
   }
 
-  #hold(config: State, proxy: ProxyRecord, source: ServedType, { names }: Subscription): Handle<Made> | undefined {
-    if (source.all !== undefined) return this.tracker.handle(config, proxy, source.all, '');
+  #hold(
+    config: State,
+    proxy: ProxyRecord,
+    source: ServedType,
+    { wildcard, names }: Subscription,
+  ): Handle<Made> | undefined {
+    if (source.all !== undefined && (wildcard || source.byList === undefined))
+      return this.tracker.handle(config, proxy, source.all, '');
     if (source.byList === undefined) return undefined;
     return this.tracker.handle(config, proxy, source.byList, this.#lists.idOf(names));
   }
 
-  #make({ url, all }: ServedType, { wildcard, names }: Subscription, made: Made): ResourceSet {
-    if (all === undefined || wildcard) return this.#setOf(url, made);
+  #make({ url, all, byList }: ServedType, { wildcard, names }: Subscription, made: Made): ResourceSet {
+    if (all === undefined || wildcard || byList !== undefined) return this.#setOf(url, made);
     const wanted = new Set(names);
     return new ResourceSet(
       url,

@@ -4,16 +4,24 @@
 import { hash } from 'node:crypto';
 import { type EncodedResource, encodeResource } from './encode.ts';
 
+interface Made {
+  readonly name: string;
+  readonly message: unknown;
+  readonly aliases?: readonly string[];
+}
+
 export class ResourceSet {
   readonly typeUrl: string;
   /** In name order. */
   readonly resources: ReadonlyMap<string, EncodedResource>;
   /** Resource name → content hash, in name order. */
   readonly versions: ReadonlyMap<string, string>;
+  readonly #made: readonly Made[];
+  #aliases: ReadonlyMap<string, readonly string[]> | undefined;
   #digest: string | undefined;
 
   /** If several resources have one name, the first counts. */
-  constructor(typeUrl: string, made: readonly { readonly name: string; readonly message: unknown }[]) {
+  constructor(typeUrl: string, made: readonly Made[]) {
     const resources = new Map<string, EncodedResource>();
     const versions = new Map<string, string>();
     for (const { name, message } of isSorted(made) ? made : [...made].sort(byName)) {
@@ -25,10 +33,17 @@ export class ResourceSet {
     this.typeUrl = typeUrl;
     this.resources = resources;
     this.versions = versions;
+    this.#made = made;
   }
 
   get size(): number {
     return this.resources.size;
+  }
+
+  /** Other name → the names of the resources that have it too. */
+  get aliases(): ReadonlyMap<string, readonly string[]> {
+    this.#aliases ??= aliasesOf(this.#made);
+    return this.#aliases;
   }
 
   get digest(): string {
@@ -42,6 +57,21 @@ export function digestOf(versions: ReadonlyMap<string, string>): string {
   let lines = '';
   for (const [name, version] of versions) lines += `${name}@${version}\n`;
   return hash('sha256', lines, 'hex');
+}
+
+const noAliases: ReadonlyMap<string, readonly string[]> = new Map();
+
+function aliasesOf(made: readonly Made[]): ReadonlyMap<string, readonly string[]> {
+  if (made.every(({ aliases }) => aliases === undefined)) return noAliases;
+  const found = new Map<string, string[]>();
+  for (const { name, aliases = [] } of made) {
+    for (const alias of aliases) {
+      const names = found.get(alias);
+      if (names === undefined) found.set(alias, [name]);
+      else names.push(name);
+    }
+  }
+  return found;
 }
 
 function isSorted(made: readonly { readonly name: string }[]): boolean {

@@ -348,6 +348,7 @@ const grpcCode: Readonly<Record<EndCode, number>> = {
   RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,
   UNAVAILABLE: grpcStatus.UNAVAILABLE,
   DEADLINE_EXCEEDED: grpcStatus.DEADLINE_EXCEEDED,
+  UNKNOWN: grpcStatus.UNKNOWN,
   INTERNAL: grpcStatus.INTERNAL,
 };
 

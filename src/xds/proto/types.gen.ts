@@ -11,6 +11,7 @@
 //   AccessLoggersStatsConfig = envoy.extensions.access_loggers.stats.v3.Config
 //   Action = envoy.config.rbac.v3.Action
 //   ActionRouteAction = envoy.extensions.filters.network.generic_proxy.action.v3.RouteAction
+//   Address = envoy.config.core.v3.Address
 //   AdminServerInfo = envoy.admin.v3.ServerInfo
 //   AggregateClusterConfig = envoy.extensions.clusters.aggregate.v3.ClusterConfig
 //   AiFiltersRequestInfo = envoy.extensions.http.ai_filters.request_info.v3.RequestInfo
@@ -100,6 +101,7 @@
 //   ExtProcProcessingMode = envoy.extensions.filters.network.ext_proc.v3.ProcessingMode
 //   ExtProcProcessingRequest = envoy.service.ext_proc.v3.ProcessingRequest
 //   ExtProcProcessingResponse = envoy.service.ext_proc.v3.ProcessingResponse
+//   Extension = envoy.config.core.v3.Extension
 //   ExtensionHttpProtocolOptions = envoy.extensions.upstreams.http.v3.HttpProtocolOptions
 //   Filter = envoy.config.listener.v3.Filter
 //   FilterChain = envoy.config.listener.v3.FilterChain
@@ -159,6 +161,7 @@
 //   ListenerOriginalSrc = envoy.extensions.filters.listener.original_src.v3.OriginalSrc
 //   ListenerSetFilterStateConfig = envoy.extensions.filters.listener.set_filter_state.v3.Config
 //   LocalAddressSelectorsFilterStateOverrideConfig = envoy.extensions.local_address_selectors.filter_state_override.v3.Config
+//   Locality = envoy.config.core.v3.Locality
 //   MatcherHttpGenericBodyMatch = envoy.config.common.matcher.v3.HttpGenericBodyMatch
 //   MatcherHttpHeadersMatch = envoy.config.common.matcher.v3.HttpHeadersMatch
 //   MatcherMatchPredicate = envoy.config.common.matcher.v3.MatchPredicate
@@ -203,6 +206,10 @@
 //   RouteMatch = envoy.config.route.v3.RouteMatch
 //   Router = envoy.extensions.filters.http.router.v3.Router
 //   Runtime = envoy.config.bootstrap.v3.Runtime
+//   Scope = envoy.type.v3.Scope
+//   SecurityAction = istio.security.Action
+//   SecurityAddress = istio.security.Address
+//   SecurityScope = istio.security.Scope
 //   ServiceRuntime = envoy.service.runtime.v3.Runtime
 //   SessionDynamicForwardProxyFilterConfig = envoy.extensions.filters.udp.udp_proxy.session.dynamic_forward_proxy.v3.FilterConfig
 //   SetMetadataConfig = envoy.extensions.filters.http.set_metadata.v3.Config
@@ -242,6 +249,9 @@
 //   WasmFailurePolicy = envoy.extensions.wasm.v3.FailurePolicy
 //   WasmPluginConfig = envoy.extensions.wasm.v3.PluginConfig
 //   WeightedCluster = envoy.config.route.v3.WeightedCluster
+//   WorkloadAddress = istio.workload.Address
+//   WorkloadExtension = istio.workload.Extension
+//   WorkloadLocality = istio.workload.Locality
 //   XdsCidrRange = xds.core.v3.CidrRange
 //   XdsDoubleRange = xds.type.v3.DoubleRange
 //   XdsInt32Range = xds.type.v3.Int32Range
@@ -1220,6 +1230,54 @@ export type ClientMetricType = (typeof ClientMetricType)[keyof typeof ClientMetr
 /** istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig.Protocol */
 export const AlpnFilterConfig_Protocol = { HTTP10: 0, HTTP11: 1, HTTP2: 2 } as const;
 export type AlpnFilterConfig_Protocol = (typeof AlpnFilterConfig_Protocol)[keyof typeof AlpnFilterConfig_Protocol];
+
+/** istio.security.Action */
+export const SecurityAction = { ALLOW: 0, DENY: 1 } as const;
+export type SecurityAction = (typeof SecurityAction)[keyof typeof SecurityAction];
+
+/** istio.security.Scope */
+export const SecurityScope = { GLOBAL: 0, NAMESPACE: 1, WORKLOAD_SELECTOR: 2 } as const;
+export type SecurityScope = (typeof SecurityScope)[keyof typeof SecurityScope];
+
+/** istio.workload.AppProtocol */
+export const AppProtocol = { UNKNOWN: 0, HTTP11: 1, HTTP2: 2, GRPC: 3, TCP: 4, TLS: 5 } as const;
+export type AppProtocol = (typeof AppProtocol)[keyof typeof AppProtocol];
+
+/** istio.workload.ApplicationTunnel.Protocol */
+export const ApplicationTunnel_Protocol = { NONE: 0, PROXY: 1 } as const;
+export type ApplicationTunnel_Protocol = (typeof ApplicationTunnel_Protocol)[keyof typeof ApplicationTunnel_Protocol];
+
+/** istio.workload.IPFamilies */
+export const IPFamilies = { AUTOMATIC: 0, IPV4_ONLY: 1, IPV6_ONLY: 2, DUAL: 3 } as const;
+export type IPFamilies = (typeof IPFamilies)[keyof typeof IPFamilies];
+
+/** istio.workload.LoadBalancing.HealthPolicy */
+export const LoadBalancing_HealthPolicy = { ONLY_HEALTHY: 0, ALLOW_ALL: 1 } as const;
+export type LoadBalancing_HealthPolicy = (typeof LoadBalancing_HealthPolicy)[keyof typeof LoadBalancing_HealthPolicy];
+
+/** istio.workload.LoadBalancing.Mode */
+export const LoadBalancing_Mode = { UNSPECIFIED_MODE: 0, STRICT: 1, FAILOVER: 2, PASSTHROUGH: 3 } as const;
+export type LoadBalancing_Mode = (typeof LoadBalancing_Mode)[keyof typeof LoadBalancing_Mode];
+
+/** istio.workload.LoadBalancing.Scope */
+export const LoadBalancing_Scope = { UNSPECIFIED_SCOPE: 0, REGION: 1, ZONE: 2, SUBZONE: 3, NODE: 4, CLUSTER: 5, NETWORK: 6 } as const;
+export type LoadBalancing_Scope = (typeof LoadBalancing_Scope)[keyof typeof LoadBalancing_Scope];
+
+/** istio.workload.NetworkMode */
+export const NetworkMode = { STANDARD: 0, HOST_NETWORK: 1 } as const;
+export type NetworkMode = (typeof NetworkMode)[keyof typeof NetworkMode];
+
+/** istio.workload.TunnelProtocol */
+export const TunnelProtocol = { NONE: 0, HBONE: 1, LEGACY_ISTIO_MTLS: 2 } as const;
+export type TunnelProtocol = (typeof TunnelProtocol)[keyof typeof TunnelProtocol];
+
+/** istio.workload.WorkloadStatus */
+export const WorkloadStatus = { HEALTHY: 0, UNHEALTHY: 1 } as const;
+export type WorkloadStatus = (typeof WorkloadStatus)[keyof typeof WorkloadStatus];
+
+/** istio.workload.WorkloadType */
+export const WorkloadType = { DEPLOYMENT: 0, CRONJOB: 1, POD: 2, JOB: 3 } as const;
+export type WorkloadType = (typeof WorkloadType)[keyof typeof WorkloadType];
 
 /** stackdriver.config.v1alpha1.PluginConfig.AccessLogging */
 export const ConfigPluginConfig_AccessLogging = { NONE: 0, FULL: 1, ERRORS_ONLY: 2 } as const;
@@ -12492,6 +12550,174 @@ export interface NameTable_NameInfo {
   readonly altHosts?: readonly string[];
 }
 
+/** istio.security.Address */
+export interface SecurityAddress {
+  readonly address?: Uint8Array;
+  readonly length?: number;
+}
+
+/** istio.security.Authorization */
+export interface Authorization {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly scope?: SecurityScope;
+  readonly action?: SecurityAction;
+  readonly groups?: readonly Group[];
+  readonly dryRun?: boolean;
+  readonly extensions?: readonly WorkloadExtension[];
+}
+
+/** istio.security.Group */
+export interface Group {
+  readonly rules?: readonly Rules[];
+}
+
+/** istio.security.Match */
+export interface Match {
+  readonly namespaces?: readonly StringMatch[];
+  readonly notNamespaces?: readonly StringMatch[];
+  readonly principals?: readonly StringMatch[];
+  readonly notPrincipals?: readonly StringMatch[];
+  readonly sourceIps?: readonly SecurityAddress[];
+  readonly notSourceIps?: readonly SecurityAddress[];
+  readonly destinationIps?: readonly SecurityAddress[];
+  readonly notDestinationIps?: readonly SecurityAddress[];
+  readonly destinationPorts?: readonly number[];
+  readonly notDestinationPorts?: readonly number[];
+  readonly serviceAccounts?: readonly ServiceAccountMatch[];
+  readonly notServiceAccounts?: readonly ServiceAccountMatch[];
+  readonly extensions?: readonly WorkloadExtension[];
+}
+
+/** istio.security.Rules */
+export interface Rules {
+  readonly matches?: readonly Match[];
+}
+
+/** istio.security.ServiceAccountMatch */
+export interface ServiceAccountMatch {
+  readonly namespace?: string;
+  readonly serviceAccount?: string;
+}
+
+/** istio.security.StringMatch */
+export interface StringMatch {
+  readonly exact?: string; // oneof match_type
+  readonly prefix?: string; // oneof match_type
+  readonly suffix?: string; // oneof match_type
+  readonly presence?: Empty; // oneof match_type
+}
+
+/** istio.workload.Address */
+export interface WorkloadAddress {
+  readonly workload?: Workload; // oneof type
+  readonly service?: Service; // oneof type
+}
+
+/** istio.workload.ApplicationTunnel */
+export interface ApplicationTunnel {
+  readonly protocol?: ApplicationTunnel_Protocol;
+  readonly port?: number;
+}
+
+/** istio.workload.Extension */
+export interface WorkloadExtension {
+  readonly name?: string;
+  readonly config?: AnyMessage;
+}
+
+/** istio.workload.GatewayAddress */
+export interface GatewayAddress {
+  readonly hostname?: NamespacedHostname; // oneof destination
+  readonly address?: NetworkAddress; // oneof destination
+  readonly hboneMtlsPort?: number;
+}
+
+/** istio.workload.LoadBalancing */
+export interface LoadBalancing {
+  readonly routingPreference?: readonly LoadBalancing_Scope[];
+  readonly mode?: LoadBalancing_Mode;
+  readonly healthPolicy?: LoadBalancing_HealthPolicy;
+}
+
+/** istio.workload.Locality */
+export interface WorkloadLocality {
+  readonly region?: string;
+  readonly zone?: string;
+  readonly subzone?: string;
+}
+
+/** istio.workload.NamespacedHostname */
+export interface NamespacedHostname {
+  readonly namespace?: string;
+  readonly hostname?: string;
+}
+
+/** istio.workload.NetworkAddress */
+export interface NetworkAddress {
+  readonly network?: string;
+  readonly address?: Uint8Array;
+  readonly length?: number;
+}
+
+/** istio.workload.Port */
+export interface Port {
+  readonly servicePort?: number;
+  readonly targetPort?: number;
+  readonly appProtocol?: AppProtocol;
+}
+
+/** istio.workload.PortList */
+export interface PortList {
+  readonly ports?: readonly Port[];
+}
+
+/** istio.workload.Service */
+export interface Service {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly hostname?: string;
+  readonly addresses?: readonly NetworkAddress[];
+  readonly ports?: readonly Port[];
+  readonly subjectAltNames?: readonly string[];
+  readonly waypoint?: GatewayAddress;
+  readonly loadBalancing?: LoadBalancing;
+  readonly ipFamilies?: IPFamilies;
+  readonly extensions?: readonly WorkloadExtension[];
+  readonly canonical?: boolean;
+  readonly ingressUseWaypoint?: boolean;
+}
+
+/** istio.workload.Workload */
+export interface Workload {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly addresses?: readonly Uint8Array[];
+  readonly network?: string;
+  readonly tunnelProtocol?: TunnelProtocol;
+  readonly trustDomain?: string;
+  readonly serviceAccount?: string;
+  readonly waypoint?: GatewayAddress;
+  readonly node?: string;
+  readonly canonicalName?: string;
+  readonly canonicalRevision?: string;
+  readonly workloadType?: WorkloadType;
+  readonly workloadName?: string;
+  readonly nativeTunnel?: boolean;
+  readonly authorizationPolicies?: readonly string[];
+  readonly status?: WorkloadStatus;
+  readonly clusterId?: string;
+  readonly networkGateway?: GatewayAddress;
+  readonly uid?: string;
+  readonly hostname?: string;
+  readonly services?: Readonly<Record<string, PortList>>;
+  readonly applicationTunnel?: ApplicationTunnel;
+  readonly locality?: WorkloadLocality;
+  readonly networkMode?: NetworkMode;
+  readonly extensions?: readonly WorkloadExtension[];
+  readonly capacity?: UInt32Value;
+}
+
 /** opentelemetry.proto.common.v1.AnyValue */
 export interface AnyValue {
   readonly stringValue?: string; // oneof value
@@ -14386,6 +14612,25 @@ export interface TypeMap {
   readonly 'istio.mesh.v1alpha1.ProxyConfig': ProxyConfig;
   readonly 'istio.networking.nds.v1.NameTable': NameTable;
   readonly 'istio.networking.nds.v1.NameTable.NameInfo': NameTable_NameInfo;
+  readonly 'istio.security.Address': SecurityAddress;
+  readonly 'istio.security.Authorization': Authorization;
+  readonly 'istio.security.Group': Group;
+  readonly 'istio.security.Match': Match;
+  readonly 'istio.security.Rules': Rules;
+  readonly 'istio.security.ServiceAccountMatch': ServiceAccountMatch;
+  readonly 'istio.security.StringMatch': StringMatch;
+  readonly 'istio.workload.Address': WorkloadAddress;
+  readonly 'istio.workload.ApplicationTunnel': ApplicationTunnel;
+  readonly 'istio.workload.Extension': WorkloadExtension;
+  readonly 'istio.workload.GatewayAddress': GatewayAddress;
+  readonly 'istio.workload.LoadBalancing': LoadBalancing;
+  readonly 'istio.workload.Locality': WorkloadLocality;
+  readonly 'istio.workload.NamespacedHostname': NamespacedHostname;
+  readonly 'istio.workload.NetworkAddress': NetworkAddress;
+  readonly 'istio.workload.Port': Port;
+  readonly 'istio.workload.PortList': PortList;
+  readonly 'istio.workload.Service': Service;
+  readonly 'istio.workload.Workload': Workload;
   readonly 'opentelemetry.proto.common.v1.AnyValue': AnyValue;
   readonly 'opentelemetry.proto.common.v1.ArrayValue': ArrayValue;
   readonly 'opentelemetry.proto.common.v1.EntityRef': EntityRef;

@@ -30,7 +30,7 @@ export interface Admission extends ArrivedAs {
 export const UNLIMITED: Admission = { caller: undefined, release: () => undefined, charge: () => undefined };
 
 export interface Rejection {
-  readonly status: 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
+  readonly status: 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED' | 'UNKNOWN';
   readonly error: string;
 }
 
@@ -70,6 +70,9 @@ export function arrivalOf(
   if (over !== undefined) return { status: 'RESOURCE_EXHAUSTED', error: over };
   const facets = parseNode(rest);
   if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
+  if (facets.type === 'ztunnel' && !featureOf(state.settings, 'PILOT_ENABLE_AMBIENT')) {
+    return { status: 'UNKNOWN', error: 'ztunnel requires PILOT_ENABLE_AMBIENT=true' };
+  }
   const metadata = isObject(rest.metadata) ? rest.metadata : {};
   const identities = caller?.identities ?? [];
   if (identities.length > 0 && verifiedIdentity({ facets, metadata, identities }) === undefined) {

@@ -322,7 +322,7 @@ export class AdsStream implements Sender {
     if (!state.proxies.has(this.connection)) return { kind: 'Failed', evaluation };
     const sets = new Map<string, Versions>();
     for (const [typeUrl, set] of view) sets.set(typeUrl, set.versions);
-    return { kind: 'Evaluated', evaluation, view: { stateSeq: state.seq, sets } };
+    return { kind: 'Evaluated', evaluation, view: { stateSeq: state.seq, sets, aliased: view } };
   }
 
   #notEvaluated(evaluation: number, error: unknown): SessionInput {

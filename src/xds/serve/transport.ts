@@ -9,6 +9,7 @@ export type EndCode =
   | 'RESOURCE_EXHAUSTED'
   | 'UNAVAILABLE'
   | 'DEADLINE_EXCEEDED'
+  | 'UNKNOWN'
   | 'INTERNAL';
 
 /** The wire below a stream. No method is called after `end`. */

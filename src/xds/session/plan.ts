@@ -23,7 +23,7 @@ import {
   unionWith,
   without,
 } from './name-sets.ts';
-import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
+import { type Aliases, type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
 
 export interface PlannedResponse {
@@ -54,6 +54,7 @@ export function planResponse(
   watch: Watch,
   set: Versions,
   stateSeq: number,
+  aliases: Aliases = noAliases,
 ): readonly [Watch, PlannedResponse | undefined] {
   const due = dueOf(session, typeUrl, watch);
   if (set === watch.clientVersions && due === nothingDue) return [{ ...watch, syncedToSeq: stateSeq }, undefined];
@@ -76,7 +77,7 @@ export function planResponse(
     session.protocol === 'sotw'
       ? planSotw(typeUrl, watch, set, due, changed, removable)
       : planDelta(typeUrl, watch, set, due, sortedUnion(changed, heldAndBack(watch, set)), removable, heldRemovals);
-  return [after, planned];
+  return [after, aliases.size === 0 ? planned : withAliases(planned, set, due, aliases)];
 }
 
 function planSotw(
@@ -121,6 +122,25 @@ function planDelta(
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
   return { names, removed, full: names.length === set.size, newToClient: names };
 }
+
+/**
+ * A name by which the client asked may be another name of resources: these are sent, also if it has them, and the name
+ * is not absent.
+ */
+function withAliases(
+  planned: PlannedResponse | undefined,
+  set: Versions,
+  due: Due,
+  aliases: Aliases,
+): PlannedResponse | undefined {
+  if (planned === undefined) return undefined;
+  const named = new Set([...due.names].flatMap(name => aliases.get(name) ?? []));
+  const names = mergePresent(set, planned.names, named);
+  const removed = planned.removed.filter(name => !aliases.has(name));
+  return { names, removed, full: names.length === set.size, newToClient: names };
+}
+
+const noAliases: Aliases = new Map();
 
 function notHeld(heldRemovals: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
   return heldRemovals.size === 0 ? names : names.filter(name => !heldRemovals.has(name));

@@ -20,7 +20,12 @@ export interface View {
   readonly stateSeq: number;
   /** A type that is missing here cannot be served: it gets no response. */
   readonly sets: ReadonlyMap<string, Versions>;
+  /** By type URL; absent: no resource has another name. Read for subscriptions by names alone. */
+  readonly aliased?: ReadonlyMap<string, { readonly aliases: Aliases }>;
 }
+
+/** Other name → the names of the resources that have it too. */
+export type Aliases = ReadonlyMap<string, readonly string[]>;
 
 export interface SotwRequest {
   readonly protocol: 'sotw';

@@ -265,7 +265,8 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
       [],
     ];
   }
-  const [watchAfter, planned] = planResponse(session, typeUrl, watch, set, stateSeq);
+  const aliases = watch.wildcard ? undefined : session.view.aliased?.get(typeUrl)?.aliases;
+  const [watchAfter, planned] = planResponse(session, typeUrl, watch, set, stateSeq, aliases);
   if (planned === undefined) return [withWatch(session, typeUrl, watchAfter), []];
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;

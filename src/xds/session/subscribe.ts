@@ -92,7 +92,9 @@ function firstDelta(request: DeltaRequest): WatchChange {
   if (plain && request.subscribe.length > 0) return firstNames(setOf(request.subscribe));
   const names = new Set(request.subscribe);
   const starred = names.delete(WILDCARD);
-  const wildcard = rules.wildcard && (starred || request.subscribe.length === 0);
+  // A subscription to everything that is taken back at once leaves nothing: ztunnel asks for addresses on demand so.
+  const everything = starred && !request.unsubscribe.includes(WILDCARD);
+  const wildcard = rules.wildcard && (everything || request.subscribe.length === 0);
   // A client watches what it says it holds. A wildcard covers that already, so it adds no names to the recorded
   // subscription.
   if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
@@ -135,7 +137,9 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
     // Resources").
     if (wildcard && name !== WILDCARD) requested.add(name);
   }
-  const changed = dropUnwatched({ ...watch, names, wildcard, explicit: true });
+  const changed = rules.aliased
+    ? { ...watch, names, wildcard, explicit: true }
+    : dropUnwatched({ ...watch, names, wildcard, explicit: true });
   const asks = requested.size > 0 || (wildcard && !watch.wildcard);
   return asks
     ? { watch: withDue(changed, { answer: true, names: requested }), asks }

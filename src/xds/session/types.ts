@@ -15,6 +15,8 @@ export interface TypeRules {
    * at all (ECDS).
    */
   readonly absence: 'removed' | 'with-others' | 'never';
+  /** A name may stand for resources of other names, so what a client holds is not known by the names it watches. */
+  readonly aliased?: true;
 }
 
 const PREFIX = 'type.googleapis.com/';
@@ -45,8 +47,8 @@ export const typeRules: readonly TypeRules[] = [
   { url: LDS, short: 'LDS', wildcard: true, absence: 'removed' },
   { url: RDS, short: 'RDS', wildcard: false, absence: 'removed' },
   { url: SDS, short: 'SDS', wildcard: false, absence: 'with-others' },
-  { url: WORKLOAD_ADDRESS, short: 'WDS', wildcard: true, absence: 'removed' },
-  { url: WORKLOAD, short: 'WORKLOAD', wildcard: true, absence: 'removed' },
+  { url: WORKLOAD_ADDRESS, short: 'WDS', wildcard: true, absence: 'removed', aliased: true },
+  { url: WORKLOAD, short: 'WORKLOAD', wildcard: true, absence: 'removed', aliased: true },
   { url: WORKLOAD_AUTHORIZATION, short: 'WADS', wildcard: true, absence: 'removed' },
 ];
 

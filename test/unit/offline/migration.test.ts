@@ -67,9 +67,9 @@ describe('a migration', () => {
 
   it.each([
     [
-      'PILOT_ENABLE_AMBIENT',
+      'PILOT_ENABLE_AGENTGATEWAY',
       'true',
-      /^Error PER0017 Pod istio-system\/istiod-1 spec.containers\[0\].env\[0\]: .*ambient/,
+      /^Error PER0017 Pod istio-system\/istiod-1 spec.containers\[0\].env\[0\]: .*agentgateway/,
     ],
     ['MCS_API_VERSION', 'v1beta1', /^Error PER0017 .*v1alpha1 is read always/],
     ['PILOT_ENABLE_XDS_IDENTITY_CHECK', 'false', /^Error PER0017 .*refused always/],
@@ -90,8 +90,10 @@ describe('a migration', () => {
       labelled('Namespace', 'bank', { 'istio.io/use-waypoint': 'none' }),
     ]);
     expect(lines).toEqual([
-      expect.stringMatching(/^Error PER0017 Namespace \/shop metadata.labels\[istio.io\/dataplane-mode\]: ambient/),
-      expect.stringMatching(/^Error PER0017 Namespace \/shop metadata.labels\[istio.io\/use-waypoint\]: .*way/),
+      expect.stringMatching(
+        /^Warning PER0018 Namespace \/shop metadata.labels\[istio.io\/use-waypoint\]: .*waypoint way/,
+      ),
+      expect.stringMatching(/^Warning PER0018 Namespace \/shop metadata.labels\[istio.io\/dataplane-mode\]: .*ambient/),
     ]);
   });
 
@@ -155,7 +157,7 @@ describe('a migration', () => {
   });
 
   it('leaves out what a suppression names', () => {
-    const state = world([istiodPod({ PILOT_ENABLE_AMBIENT: 'true' })]);
+    const state = world([istiodPod({ PILOT_ENABLE_AGENTGATEWAY: 'true' })]);
     const suppressions = [{ code: 'PER0017', resource: 'Pod *' }];
     const found = migrationOf(state, objectsOfState(state), { flags, now: 0, suppressions });
     expect([found.messages, found.suppressed]).toEqual([[], 1]);

@@ -29,6 +29,8 @@ export interface ServiceData {
   readonly clusterIP: string;
   /** clusterIP first; empty when there is none. */
   readonly clusterIPs: readonly string[];
+  /** IPv4, IPv6; absent when none is given. */
+  readonly ipFamilies?: readonly string[];
   readonly ports: readonly ServicePortData[];
   readonly selector: Readonly<Record<string, string>>;
   readonly externalName: string;
@@ -47,6 +49,7 @@ interface Decoded {
     readonly type?: string;
     readonly clusterIP?: string;
     readonly clusterIPs?: readonly string[];
+    readonly ipFamilies?: readonly string[];
     readonly ports?: readonly Partial<ServicePortData>[];
     readonly selector?: Readonly<Record<string, string>>;
     readonly externalName?: string;
@@ -86,6 +89,7 @@ export const service = kubernetesKind<'Service', Decoded>({
       { name: 'type', type: 'string' },
       { name: 'clusterIP', type: 'string' },
       { name: 'clusterIPs', type: 'string', repeated: true },
+      { name: 'ipFamilies', type: 'string', repeated: true },
       { name: 'ports', type: { message: 'Port' }, repeated: true },
       { name: 'selector', type: 'string', map: 'string' },
       { name: 'externalName', type: 'string' },
@@ -130,6 +134,7 @@ function flatten({ spec = {}, status = {} }: Decoded): ServiceData {
     type: spec.type ?? 'ClusterIP',
     clusterIP,
     clusterIPs: clusterIP === '' ? [] : [...new Set([clusterIP, ...(spec.clusterIPs ?? [])])],
+    ...(spec.ipFamilies === undefined ? {} : { ipFamilies: spec.ipFamilies }),
     ports: (spec.ports ?? []).map(flattenPort),
     selector: spec.selector ?? {},
     externalName: spec.externalName ?? '',

@@ -17,7 +17,7 @@ describe('facts of Kubernetes objects', () => {
   it('keep the projection of the kind, with the apiVersion and kind that list items omit', () => {
     const item = {
       metadata: { name: 'a', namespace: 'n', resourceVersion: '7', annotations: { 'example.com/x': '1' } },
-      spec: { ports: [{ port: 80 }], ipFamilies: ['IPv4'] },
+      spec: { ports: [{ port: 80 }], sessionAffinity: 'None' },
     };
     expect(objectOf(services, item)).toEqual({
       apiVersion: 'v1',

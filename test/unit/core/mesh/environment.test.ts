@@ -45,8 +45,7 @@ describe('the tables of environment variables', () => {
   it('call nothing unsupported that a part of the program reads', () => {
     const reads = (name: string): boolean =>
       READ_BESIDES.includes(name) || new RegExp(`(env\\.|feature(Of)?\\([^)]*')${name}\\b`).test(text);
-    // Of PILOT_ENABLE_AMBIENT a part is built: waypoints and tunnels, not ztunnels.
-    const contradictions = Object.keys(UNSUPPORTED).filter(name => reads(name) && name !== 'PILOT_ENABLE_AMBIENT');
+    const contradictions = Object.keys(UNSUPPORTED).filter(reads);
     expect(contradictions).toEqual([]);
   });
 
@@ -62,14 +61,14 @@ describe('the start of the process', () => {
       HOME: '/root',
       PILOT_ENABLE_XDS_IDENTITY_CHECK: 'false',
       MCS_API_VERSION: 'v1alpha1',
-      PILOT_ENABLE_AMBIENT: 'true',
+      PILOT_ENABLE_AGENTGATEWAY: 'true',
       PILOT_OF_TOMORROW: '1',
       PILOT_PORT_15010_TCP_ADDR: '10.0.0.1',
       PILOT_SERVICE_HOST: '10.0.0.1',
       PILOT_HTTP10: 'true',
     });
     expect(found).toEqual([
-      'PILOT_ENABLE_AMBIENT=true: ztunnels of ambient mode are not served',
+      'PILOT_ENABLE_AGENTGATEWAY=true: agentgateway is not served',
       expect.stringMatching(/^PILOT_ENABLE_XDS_IDENTITY_CHECK=false: .*refused always$/),
       'PILOT_OF_TOMORROW is not read',
     ]);

@@ -1,0 +1,95 @@
+// WorkloadEntries as ztunnel knows them. Their health does not count, in istiod either.
+// Source: Istio pilot/pkg/serviceregistry/ambient/workloads.go (workloadEntryWorkloadBuilder,
+// constructServicesFromWorkloadEntry).
+
+import { isIp } from '../../base/ip.ts';
+import { WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
+import { REGISTRATION_GROUP } from '../../kinds/istio/workload-entry.ts';
+import { configKey } from '../../model/object.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
+import { localNetwork } from './network.ts';
+import { gatewayOfNetwork } from './network-gateways.ts';
+import type { AmbientPort, AmbientService } from './service.ts';
+import {
+  type AmbientWorkload,
+  canonicalOf,
+  policiesOf,
+  servicesSelecting,
+  trustDomainOf,
+  tunnelOf,
+  unknownWorkload,
+  type WorkloadService,
+  waypointPartsOf,
+  workloadService,
+} from './workload.ts';
+
+/** Argument `namespace/name`. */
+export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
+  name: 'select/ambient/machineWorkload',
+  run: (reader, key) => {
+    const entry = reader.object('WorkloadEntry', key);
+    if (entry === undefined) return undefined;
+    const { namespace, name, annotations, spec } = entry;
+    const labels = { ...spec.labels, ...entry.labels };
+    const services = servicesOf(reader, namespace, labels);
+    const { waypoint, applicationTunnel } = waypointPartsOf(reader, { namespace, labels });
+    const cluster = reader.setting('clusterId');
+    const named = annotations[REGISTRATION_GROUP] ?? labels[WORKLOAD_NAME_LABEL];
+    return {
+      ...unknownWorkload,
+      uid: `${cluster}/networking.istio.io/WorkloadEntry/${namespace}/${name}`,
+      name,
+      namespace,
+      ...placeOf(reader, spec, spec.network || reader.get(localNetwork, '')),
+      tunnel: tunnelOf(labels, annotations),
+      waypoint: waypoint?.address,
+      applicationTunnel,
+      workloadType: 'POD',
+      ...canonicalOf(labels, named || name),
+      services: services.map(service => reader.make(workloadService, portsOfEndpoint(spec, service))),
+      authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, services),
+      cluster,
+    };
+  },
+};
+
+function servicesOf(
+  reader: Reader,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): readonly AmbientService[] {
+  const all = reader.get(servicesSelecting, { namespace, labels });
+  if (reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')) return all;
+  return all.filter(({ registry }) => registry === 'ServiceEntry');
+}
+
+/** What an endpoint says of where it is and who runs there. */
+export function placeOf(reader: Reader, spec: WorkloadEntry, network: string) {
+  const { address = '', serviceAccount = '', locality = '', weight = 0 } = spec;
+  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  return {
+    ...(isIp(address) ? { addresses: [address] } : { hostname: address }),
+    network,
+    networkGateway: reader.get(gatewayOfNetwork, network),
+    trustDomain: trustDomainOf(reader),
+    serviceAccount,
+    locality: region === '' && zone === '' && subzone === '' ? '' : [region, zone, subzone].join('/'),
+    capacity: weight,
+  };
+}
+
+/** The ports of a service at an endpoint. */
+export function portsOfEndpoint({ ports: own = {} }: WorkloadEntry, service: AmbientService): WorkloadService {
+  const ports = service.ports.flatMap(port => {
+    const targetPort = targetAt(own, port);
+    return targetPort === undefined ? [] : [[port.port, targetPort] as const];
+  });
+  return { name: configKey(service.namespace, service.hostname), ports };
+}
+
+/** Undefined: the endpoint has no port of that name. */
+function targetAt(own: Readonly<Record<string, number>>, port: AmbientPort): number | undefined {
+  if (port.targetName !== '') return own[port.targetName];
+  return own[port.name] ?? port.targetPort;
+}

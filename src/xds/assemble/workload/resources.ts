@@ -1,0 +1,70 @@
+// What ztunnels get: addresses (workloads and services) and authorizations. Nothing of it depends on the client, so all
+// of them share one value, and a change costs what it changes however many there are.
+// Source: Istio pilot/pkg/xds/workload.go.
+
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { authorizations, waypointAllowances } from '../../../core/select/ambient/authorizations.ts';
+import { clientNode } from '../../../core/select/ambient/client.ts';
+import { portLevelPolicies, staticPolicyNamespace } from '../../../core/select/ambient/peer-authentications.ts';
+import { ambientServices } from '../../../core/select/ambient/services.ts';
+import { ambientWorkloads } from '../../../core/select/ambient/workloads.ts';
+import { plainWorkload, serviceAddress, workloadAddress } from '../../generate/workload/address.ts';
+import { AddressIndex } from '../../generate/workload/address-index.ts';
+import { authorization } from '../../generate/workload/authorization.ts';
+import {
+  portLevelAuthorization,
+  staticStrict,
+  waypointAllowance,
+} from '../../generate/workload/peer-authentication.ts';
+import type { Authorization, Workload, WorkloadAddress } from '../../proto/types.gen.ts';
+
+/** Services, then workloads. */
+export const addresses: Query<'', readonly Resource<WorkloadAddress>[]> = {
+  name: 'workload/addresses',
+  run: reader => [
+    ...reader.get(ambientServices, '').map(service => reader.make(serviceAddress, { service })),
+    ...reader.get(ambientWorkloads, '').map(workload => reader.make(workloadAddress, { workload })),
+  ],
+};
+
+/** Of a client that names some: these, in any of their names, and the workloads of its node. */
+export function addressesNamed(reader: ProxyReader, names: readonly string[]): readonly Resource<WorkloadAddress>[] {
+  return reader.get(addressIndex, '').chosen(names, clientNode(reader));
+}
+
+const addressIndex: Query<'', AddressIndex> = {
+  name: 'workload/addressIndex',
+  run: reader => new AddressIndex(reader.get(addresses, '')),
+};
+
+/** The workloads alone, for Envoys that find out about their peers. */
+export const workloads: Query<'', readonly Resource<Workload>[]> = {
+  name: 'workload/workloads',
+  run: reader => plainWorkloads(reader, reader.get(addresses, '')),
+};
+
+export function workloadsNamed(reader: ProxyReader, names: readonly string[]): readonly Resource<Workload>[] {
+  return plainWorkloads(reader, addressesNamed(reader, names));
+}
+
+function plainWorkloads(reader: ProxyReader, all: readonly Resource<WorkloadAddress>[]): readonly Resource<Workload>[] {
+  return all
+    .filter(({ message }) => message.workload !== undefined)
+    .map(address => reader.make(plainWorkload, { address }));
+}
+
+/** A policy of a user comes before one that was made of another object under the same name. */
+export const workloadAuthorizations: Query<'', readonly Resource<Authorization>[]> = {
+  name: 'workload/authorizations',
+  run: reader => {
+    const rootNamespace = reader.get(staticPolicyNamespace, '');
+    const made = [
+      ...reader.get(authorizations, '').map(policy => reader.make(authorization, { policy })),
+      ...reader.get(portLevelPolicies, '').map(levels => reader.make(portLevelAuthorization, { levels })),
+      ...(rootNamespace === undefined ? [] : [reader.make(staticStrict, { rootNamespace })]),
+      ...reader.get(waypointAllowances, '').map(allowance => reader.make(waypointAllowance, { allowance })),
+    ];
+    return made.filter(policy => policy !== undefined);
+  },
+};
