@@ -10,8 +10,8 @@ import { parseTimestamp } from '../../core/base/time.ts';
 import {
   CONNECTED_AT,
   DISCONNECTED_AT,
-  isHealthChecked,
   REGISTRATION_GROUP,
+  takesHealth,
   WORKLOAD_CONTROLLER,
 } from '../../core/kinds/istio/workload-entry.ts';
 import { configKey, type Obj } from '../../core/model/object.ts';
@@ -153,7 +153,7 @@ export class Registrar implements Adapter {
   /** Health of a WorkloadEntry that was not registered is written where the API server has it. */
   #mayReport(entry: EntryName, state: State): boolean {
     const found = entryInForce(state, entry);
-    return this.#options.isWritten && found !== undefined && isHealthChecked(found);
+    return this.#options.isWritten && found !== undefined && takesHealth(found);
   }
 
   #register(machine: Machine, state: State, now: number): void {

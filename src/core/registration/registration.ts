@@ -6,7 +6,7 @@
 // Source: Istio pilot/pkg/autoregistration/controller.go.
 
 import { isObject, type JsonObject } from '../base/json.ts';
-import { HEALTH_CHECKED, isHealthChecked, REGISTRATION_GROUP } from '../kinds/istio/workload-entry.ts';
+import { HEALTH_CHECKED, REGISTRATION_GROUP, takesHealth } from '../kinds/istio/workload-entry.ts';
 import { featureOf } from '../mesh/features.ts';
 import { verifiedIdentity } from '../model/identity.ts';
 import { configKey, type Obj } from '../model/object.ts';
@@ -66,7 +66,7 @@ export function whyNotRegistered(state: State, proxy: RegisteringProxy): Registr
   const { namespace, name, group } = claimed;
   const entry = entryInForce(state, claimed);
   if (entry !== undefined) {
-    if (group === '' && !isHealthChecked(entry)) return undefined;
+    if (group === '' && !takesHealth(entry)) return undefined;
     return mismatch(state, proxy, namespace, entry.spec.serviceAccount ?? '');
   }
   if (group === '') {

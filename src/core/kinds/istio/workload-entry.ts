@@ -47,6 +47,14 @@ export const workloadEntry = istioKind({
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });
 
+/**
+ * Its machine may report its health. The report counts only if the annotation says so (`isHealthChecked`).
+ * Source: Istio pilot/pkg/autoregistration/internal/health/util.go (IsEligibleForHealthStatusUpdates).
+ */
+export function takesHealth({ annotations }: Pick<Obj, 'annotations'>): boolean {
+  return annotations[HEALTH_CHECKED] !== undefined;
+}
+
 export function isHealthChecked({ annotations }: Pick<Obj, 'annotations'>): boolean {
   return goBoolean(annotations[HEALTH_CHECKED]) === true;
 }

@@ -159,8 +159,10 @@ describe('registration', () => {
     expect(refusalOf(scene, named)?.error).toContain(`however WorkloadEntry shop/${NAME} is not found`);
     scene.put(entry({}));
     expect(refusalOf(scene, named, [])).toBeUndefined();
-    scene.put(entry({ 'proxy.istio.io/health-checks-enabled': 'true' }));
-    expect(refusalOf(scene, named, [])?.error).toContain('verified identity');
+    for (const value of ['true', 'false']) {
+      scene.put(entry({ 'proxy.istio.io/health-checks-enabled': value }));
+      expect(refusalOf(scene, named, [])?.error).toContain('verified identity');
+    }
   });
 });
 
@@ -291,9 +293,9 @@ describe('a machine that registers with an API server', () => {
     expect(scene.wishes()).toHaveLength(1);
   });
 
-  it('that did not register loses its condition only', async () => {
+  it.each(['true', 'false'])('that did not register loses its condition only, with checks %s', async value => {
     const scene = await new Scene(written).start();
-    const checked = { 'proxy.istio.io/health-checks-enabled': 'true' };
+    const checked = { 'proxy.istio.io/health-checks-enabled': value };
     live(scene, checked);
     await scene.connect('c', machineNode({ AUTO_REGISTER_GROUP: '', WORKLOAD_ENTRY: NAME }));
     await scene.health('c', true);
