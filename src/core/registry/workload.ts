@@ -11,7 +11,7 @@ import { hasClusterSet, importedService } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { entryOfKey, labelsOf, type OwnPod, ownEntry, ownPod, ownServiceEntries, textOf } from './proxy-workload.ts';
+import { entryOfKey, type OwnPod, ownEntry, ownPod, ownServiceEntries, proxyLabels, textOf } from './proxy-workload.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
 import type { AnyWorkloadEntry } from './workload-entry.ts';
@@ -72,11 +72,13 @@ const targetNames: Derivation<readonly TargetName[]> = {
 
 function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const cluster = reader.facet('clusterId') || reader.setting('clusterId');
-  const named = reader.derived(ownEntry);
+  const selectsEntries = reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES');
+  const named = selectsEntries ? reader.derived(ownEntry) : null;
   const entry = named === null ? undefined : entryOfKey(reader, named);
   if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
   const pod = reader.derived(ownPod);
-  const labels = pod === null ? labelsOf(reader.metadata('LABELS')) : pod.labels;
+  // Of a machine: those that a ServiceEntry gives it, else its own.
+  const labels = pod === null ? reader.derived(proxyLabels) : pod.labels;
   const services = servicesIn(reader, cluster, reader.facet('namespace'));
   const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
   if (pod === null) return targetsOfMetadata(reader, chosen);

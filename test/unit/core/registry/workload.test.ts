@@ -108,6 +108,22 @@ describe('service targets of a workload', () => {
     ]);
     expect(targets(state)).toEqual(['ext.example.com:80>80', 'web:80>8080']);
   });
+  test.each([
+    ['true', 'web:80>9090'],
+    ['false', 'web:80>8080'],
+  ])('of a machine follow its WorkloadEntry where Services select those (%s)', (flag, expected) => {
+    const entry = workloadEntry('vm', { address: '10.0.0.1', labels: { app: 'web' }, ports: { http: 9090 } });
+    const env = { PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES: flag };
+    const proxy = proxyOf(nodeOf({ name: 'vm', ip: '10.0.0.1', labels: { app: 'web' } }));
+    expect(targets(world([entry, service('web')], { settings: { env } }), proxy)).toEqual([expected]);
+  });
+  test('of a machine go by the labels that a ServiceEntry gives it', () => {
+    const endpoints = [{ address: '10.0.0.1', labels: { app: 'web' } }];
+    const entry = serviceEntry('ext', { hosts: ['ext.example.com'], endpoints });
+    const proxy = proxyOf(nodeOf({ name: 'vm', ip: '10.0.0.1', labels: { app: 'other' } }));
+    const state = world([entry, service('web'), service('other')]);
+    expect(targets(state, proxy)).toEqual(['ext.example.com:80>80', 'web:80>8080']);
+  });
   test('are one list for all proxies of a workload', () => {
     const state = world([
       service('web'),
