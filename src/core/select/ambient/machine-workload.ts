@@ -5,7 +5,6 @@
 import { isIp } from '../../base/ip.ts';
 import { WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
 import { REGISTRATION_GROUP } from '../../kinds/istio/workload-entry.ts';
-import { configKey } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
 import { localNetwork } from './network.ts';
@@ -15,6 +14,7 @@ import {
   type AmbientWorkload,
   canonicalOf,
   policiesOf,
+  portsAt,
   servicesSelecting,
   trustDomainOf,
   tunnelOf,
@@ -81,11 +81,7 @@ export function placeOf(reader: Reader, spec: WorkloadEntry, network: string) {
 
 /** The ports of a service at an endpoint. */
 export function portsOfEndpoint({ ports: own = {} }: WorkloadEntry, service: AmbientService): WorkloadService {
-  const ports = service.ports.flatMap(port => {
-    const targetPort = targetAt(own, port);
-    return targetPort === undefined ? [] : [[port.port, targetPort] as const];
-  });
-  return { name: configKey(service.namespace, service.hostname), ports };
+  return portsAt(service, port => targetAt(own, port));
 }
 
 /** Undefined: the endpoint has no port of that name. */

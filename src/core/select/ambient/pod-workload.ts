@@ -16,6 +16,7 @@ import {
   type AmbientWorkload,
   canonicalOf,
   policiesOf,
+  portsAt,
   servicesSelecting,
   trustDomainOf,
   tunnelOf,
@@ -95,11 +96,7 @@ function servicesOf(reader: Reader, pod: Obj<'Pod'>): readonly AmbientService[] 
 }
 
 function portsIn(pod: Obj<'Pod'>, service: AmbientService): WorkloadService {
-  const ports = service.ports.flatMap(port => {
-    const targetPort = targetIn(pod, service, port);
-    return targetPort === undefined ? [] : [[port.port, targetPort] as const];
-  });
-  return { name: configKey(service.namespace, service.hostname), ports };
+  return portsAt(service, port => targetIn(pod, service, port));
 }
 
 /** Undefined: the pod has no port of that name. */

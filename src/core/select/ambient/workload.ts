@@ -2,13 +2,14 @@
 // Source: Istio pilot/pkg/serviceregistry/ambient/workloads.go.
 
 import { type Labels, selects } from '../../base/labels.ts';
+import { configKey } from '../../model/object.ts';
 import { interning } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { canonicalService } from '../../registry/canonical-service.ts';
 import { allowancesOf, authorizationsOf } from './authorizations.ts';
 import type { GatewayTarget } from './network-gateways.ts';
 import { type LabelledIn, labelledKey, peerAuthenticationsOf } from './peer-authentications.ts';
-import type { AmbientService } from './service.ts';
+import type { AmbientPort, AmbientService } from './service.ts';
 import { selectingServices } from './services.ts';
 import { type Bound, type InboundBinding, type Waypoint, waypointOf, waypointOfInstance } from './waypoints.ts';
 
@@ -80,6 +81,18 @@ export const unknownWorkload = {
   hostNetwork: false,
   capacity: 0,
 } as const satisfies Partial<AmbientWorkload>;
+
+/** The ports of a service for which there is a target. */
+export function portsAt(
+  { namespace, hostname, ports }: AmbientService,
+  targetOf: (port: AmbientPort) => number | undefined,
+): WorkloadService {
+  const found = ports.flatMap(port => {
+    const targetPort = targetOf(port);
+    return targetPort === undefined ? [] : [[port.port, targetPort] as const];
+  });
+  return { name: configKey(namespace, hostname), ports: found };
+}
 
 const REDIRECTION = 'ambient.istio.io/redirection';
 const TUNNEL_LABEL = 'networking.istio.io/tunnel';

@@ -241,7 +241,7 @@ describe('The annotation', () => {
     expect(context({})).toMatchObject({ runAsUser: 1337, capabilities: { drop: ['ALL'] } });
   });
 
-  it('proxy.istio.io/config gives its metadata to istio-init too, which captures DNS if it is told to', () => {
+  it('proxy.istio.io/config gives its metadata to istio-init too, which captures DNS with ISTIO_META_DNS_CAPTURE', () => {
     const annotations = { 'proxy.istio.io/config': 'proxyMetadata: {ISTIO_META_DNS_CAPTURE: "true"}' };
     const pod = injected({ annotations });
     expect(env(pod, 'ISTIO_META_DNS_CAPTURE', 'istio-init')).toBe('true');

@@ -62,7 +62,7 @@ describe('a client on demand', () => {
   });
 });
 
-it('a client with a wildcard is told what it holds in vain', () => {
+it('a client with a wildcard gets a removal for what it holds and the set does not have', () => {
   const request: SessionInput = {
     kind: 'Request',
     request: {

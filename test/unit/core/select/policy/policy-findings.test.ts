@@ -12,7 +12,7 @@ const policy = (kind: string, spec: JsonObject): JsonObject => ({
   spec,
 });
 
-/** Paths, with what is told of each. */
+/** Paths, and the findings of each. */
 function found(...objects: readonly JsonObject[]): readonly string[] {
   return ask(world(objects), policyFindings, '').map(({ key, effect, path }) => `${key} ${effect} ${path}`);
 }

@@ -132,7 +132,7 @@ describe('an external authorizer over gRPC', () => {
     expect(config).toMatchObject({ statPrefix: 'tcp.', grpcService });
   });
 
-  it('has its timeout, and fails open where it is told to', () => {
+  it('has its timeout, and fails open where failOpen is set', () => {
     expect(httpFilter('envoyExtAuthzGrpc', { timeout: '2s', failOpen: true })).toEqual({
       failureModeAllow: true,
       grpcService: { ...grpcService, timeout: { seconds: 2, nanos: 0 } },
