@@ -1,7 +1,6 @@
 // Which workloads are reached through HBONE tunnels: those that the node's ztunnel has captured, which an annotation of
 // the pod records, and those whose label says that they take tunnels themselves.
-// Source: Istio pilot/pkg/model/push_context.go (SupportsTunnel, AllInstancesSupportHBONE), pilot/pkg/model/service.go
-// (SupportsTunnel), pilot/pkg/serviceregistry/ambient/workloads.go.
+// Source: Istio pilot/pkg/model/push_context.go (SupportsTunnel, AllInstancesSupportHBONE).
 
 import type { Labels } from '../../base/labels.ts';
 import type { Endpoint } from '../../model/service.ts';
@@ -9,14 +8,7 @@ import type { ServiceRef } from '../../model/service-ref.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { endpointsOfPort } from '../../registry/endpoints.ts';
 import { localNetwork } from './network.ts';
-
-const REDIRECTION = 'ambient.istio.io/redirection';
-const TUNNEL_LABEL = 'networking.istio.io/tunnel';
-
-/** The label lists the kinds of tunnels that a workload takes; HBONE is `http`. */
-export function hasTunnelLabel(labels: Labels): boolean {
-  return labels[TUNNEL_LABEL]?.split(',').includes('http') === true;
-}
+import { hasTunnelLabel, tunnelOf } from './tunnel.ts';
 
 /** The endpoint's workload takes tunnels. */
 export function isCaptured(reader: Reader, { labels, network, addresses }: Endpoint): boolean {
@@ -44,7 +36,7 @@ const capturedAddress: Query<string, boolean> = {
 };
 
 function takesTunnels(labels: Labels, annotations: Readonly<Record<string, string>>): boolean {
-  return annotations[REDIRECTION] === 'enabled' || hasTunnelLabel(labels);
+  return tunnelOf(labels, annotations) !== 'NONE';
 }
 
 /** All endpoints of a service's port take tunnels, and there are some. */

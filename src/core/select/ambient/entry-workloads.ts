@@ -9,11 +9,11 @@ import { placeOf, portsOfEndpoint } from './machine-workload.ts';
 import { localNetwork } from './network.ts';
 import type { AmbientService } from './service.ts';
 import { servicesOwnedBy } from './services.ts';
+import { tunnelOf } from './tunnel.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
   policiesOf,
-  tunnelOf,
   unknownWorkload,
   waypointPartsOf,
   workloadService,

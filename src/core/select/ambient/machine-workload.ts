@@ -10,6 +10,7 @@ import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
 import { localNetwork } from './network.ts';
 import { gatewayOfNetwork } from './network-gateways.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
+import { tunnelOf } from './tunnel.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
@@ -17,7 +18,6 @@ import {
   portsAt,
   servicesSelecting,
   trustDomainOf,
-  tunnelOf,
   unknownWorkload,
   type WorkloadService,
   waypointPartsOf,

@@ -12,6 +12,7 @@ import { localNetwork } from './network.ts';
 import { gatewayOfNetwork } from './network-gateways.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
 import { ambientServiceNamed } from './services.ts';
+import { tunnelOf } from './tunnel.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
@@ -19,7 +20,6 @@ import {
   portsAt,
   servicesSelecting,
   trustDomainOf,
-  tunnelOf,
   unknownWorkload,
   type WorkloadService,
   waypointPartsOf,

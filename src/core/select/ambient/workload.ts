@@ -11,6 +11,7 @@ import type { GatewayTarget } from './network-gateways.ts';
 import { type LabelledIn, labelledKey, peerAuthenticationsOf } from './peer-authentications.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
 import { selectingServices } from './services.ts';
+import type { Tunnel } from './tunnel.ts';
 import { type Bound, type InboundBinding, type Waypoint, waypointOf, waypointOfInstance } from './waypoints.ts';
 
 export interface AmbientWorkload {
@@ -45,9 +46,6 @@ export interface AmbientWorkload {
   /** 0: as usual. */
   readonly capacity: number;
 }
-
-/** `native`: the workload speaks HBONE itself. */
-export type Tunnel = 'NONE' | 'HBONE' | 'native';
 
 export interface WorkloadService {
   /** `namespace/hostname`. */
@@ -94,9 +92,6 @@ export function portsAt(
   return { name: configKey(namespace, hostname), ports: found };
 }
 
-const REDIRECTION = 'ambient.istio.io/redirection';
-const TUNNEL_LABEL = 'networking.istio.io/tunnel';
-
 /** The services of a namespace whose selectors select the labels, by registry and name. */
 export const servicesSelecting: Query<LabelledIn, readonly AmbientService[]> = {
   name: 'select/ambient/servicesSelecting',
@@ -104,12 +99,6 @@ export const servicesSelecting: Query<LabelledIn, readonly AmbientService[]> = {
   run: (reader, { namespace, labels }) =>
     reader.get(selectingServices, namespace).filter(({ selector }) => selects(selector, labels)),
 };
-
-/** Captured by ztunnel, or speaks HBONE itself. */
-export function tunnelOf(labels: Labels, annotations: Readonly<Record<string, string>>): Tunnel {
-  if ((labels[TUNNEL_LABEL] ?? '').split(',').includes('http')) return 'native';
-  return annotations[REDIRECTION] === 'enabled' ? 'HBONE' : 'NONE';
-}
 
 export interface WaypointParts {
   readonly waypoint: Waypoint | undefined;
