@@ -24,11 +24,13 @@ const SCALARS = new Map(
 const WELL_KNOWN = wellKnown({ Any: 'any', Value: 'value', ListValue: 'value', NullValue: 'value' });
 
 const nameOf = o => o.fullName.slice(1);
+/** Whether it is of what ztunnels are sent, which no Envoy understands. */
+const isOfZtunnel = o => /^istio\.(workload|security)\./.test(nameOf(o));
 const messages = [];
 const enums = [];
 (function collect(namespace) {
   for (const o of namespace.nestedArray) {
-    if (!WELL_KNOWN.has(nameOf(o))) {
+    if (!WELL_KNOWN.has(nameOf(o)) && !isOfZtunnel(o)) {
       if (o instanceof protobuf.Type) messages.push(o);
       if (o instanceof protobuf.Enum) enums.push(o);
     }

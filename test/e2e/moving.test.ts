@@ -132,7 +132,7 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
     await admin.putAll([service('shop', 'reviews'), slice('shop', 'reviews', '10.1.1.7')]);
     await admin.put(route('shop', 'reviews', 'before'));
     await admin.put(lost('nowhere'));
-    await admin.put(deploymentOfIstiod({ PILOT_ENABLE_AMBIENT: 'true', PILOT_TRACE_SAMPLING: '1' }));
+    await admin.put(deploymentOfIstiod({ PILOT_ENABLE_AGENTGATEWAY: 'true', PILOT_TRACE_SAMPLING: '1' }));
     for (const file of ['rbac.yaml', 'rbac-write.yaml']) {
       const text = await readFile(join(import.meta.dirname, '../../deploy', file), 'utf8');
       for (const document of parseAllDocuments(text)) await admin.put(document.toJS() as JsonObject);
@@ -153,7 +153,7 @@ describe.runIf(binaries !== undefined)('moving from istiod to Periplus and back'
 
   it('says before what the istiod does that Periplus does not', async () => {
     const { code, said } = await Plane.run('analyze', '--migration', '--kubeconfig', kubeconfig);
-    expect(said).toMatch(/Error \[PER0017\] \(Deployment istio-system\/istiod.*PILOT_ENABLE_AMBIENT=true/);
+    expect(said).toMatch(/Error \[PER0017\] \(Deployment istio-system\/istiod.*PILOT_ENABLE_AGENTGATEWAY=true/);
     expect(said).not.toContain('PILOT_TRACE_SAMPLING');
     expect(code).toBe(1);
   }, 120_000);
