@@ -9,6 +9,7 @@ import { Checkpoints } from '../src/history/checkpoints.ts';
 import { History } from '../src/history/history.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open.ts';
+import { OLDER_SNAPSHOTS_MAX, SNAPSHOTS_KEPT } from '../src/runtime/snapshots.ts';
 import { changes, meshFacts, sidecarOf } from './mesh.ts';
 
 const BATCH = 2_000;
@@ -22,7 +23,7 @@ const REFUSAL_EVERY = 5_000;
 const RECONNECT_EVERY = 2_500;
 const CONNECTIONS_OF_RECEIPT = 10;
 /** As many as `serve` keeps of a long history, evenly spread. */
-const SNAPSHOTS = 36;
+const SNAPSHOTS = OLDER_SNAPSHOTS_MAX + SNAPSHOTS_KEPT;
 const MANAGERS = ['kube-controller-manager', 'helm', 'argocd-controller', 'kubectl-edit'];
 const TYPES = 'type.googleapis.com/envoy.config.';
 const ENDPOINTS = `${TYPES}endpoint.v3.ClusterLoadAssignment`;

@@ -31,7 +31,7 @@ CREATE TABLE snapshot (
 CREATE TABLE snapshot_segment (
   seq    INTEGER NOT NULL,
   number INTEGER NOT NULL, -- from 1
-  body   TEXT    NOT NULL, -- JSON array of {"fact":…,"source":…}, private values sealed
+  body   TEXT    NOT NULL, -- JSON array of {"fact":…,"source":…}, private values sealed; deflated, in base64
   hash   BLOB    NOT NULL, -- sha256 of body
   PRIMARY KEY (seq, number)
 ) STRICT;

@@ -4,7 +4,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { JsonObject } from '../core/base/json.ts';
 import { canonicalJson, isObject } from '../core/base/json.ts';
 import { segmentHash, snapshotHash } from './chain.ts';
-import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from './snapshots.ts';
+import { segmentsOf } from './segments.ts';
 import type { SnapshotRow, Store } from './store.ts';
 
 export class ImportedSnapshot {
@@ -39,7 +39,7 @@ export class ImportedSnapshot {
     const time = store.timeAt(this.seq);
     if (chain === undefined || time === undefined) return;
     const hashes: Buffer[] = [];
-    for (const body of this.#segments()) {
+    for (const { body } of segmentsOf(this.#facts)) {
       const hash = segmentHash(body);
       hashes.push(hash);
       await store.writeSegment(this.seq, { number: hashes.length, body, hash }, keyCheck);
@@ -48,19 +48,5 @@ export class ImportedSnapshot {
     const columns = { seq, format: this.#format, time, facts: this.#facts.length, segments: hashes.length, chain };
     const row: SnapshotRow = { ...columns, hash: snapshotHash(columns, hashes) };
     await store.writeSnapshot(row);
-  }
-
-  *#segments(): Generator<string> {
-    let items: string[] = [];
-    let chars = 0;
-    for (const fact of this.#facts) {
-      items.push(fact);
-      chars += fact.length;
-      if (items.length < SEGMENT_FACTS_MAX && chars < SEGMENT_CHARS_MAX) continue;
-      yield `[${items.join(',')}]`;
-      items = [];
-      chars = 0;
-    }
-    if (items.length > 0) yield `[${items.join(',')}]`;
   }
 }

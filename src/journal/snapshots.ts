@@ -10,12 +10,10 @@ import { segmentHash, snapshotHash } from './chain.ts';
 import { encodeSnapshotFact, inspect } from './codec.ts';
 import { JournalFault } from './fault.ts';
 import type { Finding, Snapshot, SnapshotFact, SnapshotInfo, Snapshots } from './journal.ts';
+import { segmentsOf, segmentText } from './segments.ts';
 import type { RawSegment, SnapshotRow, Store } from './store.ts';
 import { holdsSealed, type Vault } from './vault.ts';
 
-/** A segment ends at whichever limit comes first; encoding one takes one to two milliseconds. */
-export const SEGMENT_FACTS_MAX = 200;
-export const SEGMENT_CHARS_MAX = 256 * 1024;
 /** Format numbers are small; this many are tried to tell a changed format from a changed hash. */
 const FORMATS_TRIED = 1_000;
 
@@ -70,7 +68,7 @@ export class StoreSnapshots implements Snapshots {
     for (const left of [...this.#store.unfinishedSnapshots(), seq]) await this.#store.dropSnapshot(left);
     const hashes: Buffer[] = [];
     let count = 0;
-    for (const segment of segments(facts, this.#vault)) {
+    for (const segment of segmentsOf(this.#encoded(facts))) {
       const hash = segmentHash(segment.body);
       hashes.push(hash);
       count += segment.facts;
@@ -81,6 +79,10 @@ export class StoreSnapshots implements Snapshots {
     const row: SnapshotRow = { ...columns, hash: snapshotHash(columns, hashes) };
     await this.#store.writeSnapshot(row);
     return infoOf(row);
+  }
+
+  *#encoded(facts: Iterable<SnapshotFact>): Generator<string> {
+    for (const fact of facts) yield encodeSnapshotFact(fact, this.#vault);
   }
 
   async list(): Promise<readonly SnapshotInfo[]> {
@@ -116,7 +118,7 @@ export class StoreSnapshots implements Snapshots {
   }
 
   #decode(segment: RawSegment, seq: number, secrets: Secrets): readonly SnapshotFact[] {
-    const text = segment.body.toString('utf8');
+    const text = segmentText(segment.body, { path: this.#store.path, seq });
     const items = JSON.parse(text) as readonly { source: string; fact: JsonObject }[];
     if (secrets === 'sealed' || (secrets === 'unsealed' && !holdsSealed(text))) return items;
     const shown = (fact: JsonObject): JsonObject =>
@@ -176,8 +178,10 @@ function changedColumn(store: Store, row: SnapshotRow, hashes: readonly Buffer[]
 function countFacts(store: Store, row: SnapshotRow): number {
   let facts = 0;
   for (let number = 1; number <= row.segments; number += 1) {
-    const body = store.segment(row.seq, number)?.body.toString('utf8') ?? '[]';
-    facts += (JSON.parse(body) as readonly unknown[]).length;
+    const segment = store.segment(row.seq, number);
+    if (segment === undefined) continue;
+    const text = segmentText(segment.body, { path: store.path, seq: row.seq });
+    facts += (JSON.parse(text) as readonly unknown[]).length;
   }
   return facts;
 }
@@ -190,21 +194,6 @@ async function segmentHashes(store: Store, row: SnapshotRow, at: number, instead
     await nextTurn();
   }
   return hashes;
-}
-
-function* segments(facts: Iterable<SnapshotFact>, vault: Vault): Generator<{ body: string; facts: number }> {
-  let items: string[] = [];
-  let chars = 0;
-  for (const fact of facts) {
-    const item = encodeSnapshotFact(fact, vault);
-    items.push(item);
-    chars += item.length;
-    if (items.length < SEGMENT_FACTS_MAX && chars < SEGMENT_CHARS_MAX) continue;
-    yield { body: `[${items.join(',')}]`, facts: items.length };
-    items = [];
-    chars = 0;
-  }
-  if (items.length > 0) yield { body: `[${items.join(',')}]`, facts: items.length };
 }
 
 function infoOf(row: SnapshotRow): SnapshotInfo {

@@ -12,8 +12,11 @@ export const SNAPSHOT_EVENTS = 4_000;
 export const SNAPSHOT_HELD_MAX = 4;
 /** This many newest snapshots are all kept. */
 export const SNAPSHOTS_KEPT = 4;
-/** Most older snapshots that are kept, spread over the history, for questions about the past. */
-export const OLDER_SNAPSHOTS_MAX = 32;
+/**
+ * Most older snapshots that are kept, spread over the history, for questions about the past: the state at any of a
+ * million events is one snapshot and at most some thousand events away.
+ */
+export const OLDER_SNAPSHOTS_MAX = 252;
 
 export class Snapshotter {
   readonly #journal: Journal;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Journal, SnapshotFact } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { SEGMENT_FACTS_MAX } from '../../../src/journal/segments.ts';
 import { TRIM_EVENTS_MAX } from '../../../src/journal/store.ts';
 import { added, all, bySeq, openHere, temporaryDirectory, tickingClock, until } from './helpers.ts';
 

@@ -11,7 +11,7 @@ import { readHeadRecord } from '../../../src/journal/head-record.ts';
 import { importJournal } from '../../../src/journal/import.ts';
 import type { Journal } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { SEGMENT_FACTS_MAX } from '../../../src/journal/segments.ts';
 import { added, all, lines, openHere, secret, temporaryDirectory, tickingClock } from './helpers.ts';
 
 const path = () => join(temporaryDirectory(), 'j.db');

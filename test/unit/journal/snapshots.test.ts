@@ -3,10 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { segmentHash, snapshotHash } from '../../../src/journal/chain.ts';
 import type { Journal, SnapshotFact } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from '../../../src/journal/segments.ts';
 import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
+import type { SnapshotRow } from '../../../src/journal/store.ts';
 import { added, all, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
 const PLAIN = 'SuperSecretPlainText';
@@ -110,6 +112,8 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     await journal.snapshots.write({ seq: 1, format: 1, facts: [{ source: 'x', fact }] });
     expect(await all((await journal.snapshots.read())!.facts)).toEqual([{ source: 'x', fact }]);
     expect(journal.keyCheck()).toBeDefined();
+    const sealed = await all((await journal.snapshots.read(1, 'sealed'))!.facts);
+    expect(JSON.stringify(sealed)).not.toContain(PLAIN);
     if (journal.path === 'memory') return;
     for (const suffix of ['', '-wal']) expect(readFileSync(journal.path + suffix).includes(PLAIN)).toBe(false);
   });
@@ -122,10 +126,45 @@ test('a damaged snapshot is skipped and named, and the one before is used', asyn
   const older = await journal.snapshots.write({ seq: 1, format: 1, facts: facts(5) });
   await journal.snapshots.write({ seq: 2, format: 1, facts: facts(SEGMENT_FACTS_MAX + 5) });
   const db = new Sqlite(file);
-  db.exec(`UPDATE snapshot_segment SET body = replace(body, '"n":3}', '"n":4}') WHERE seq = 2 AND number = 1`);
+  const other = `[${'{"fact":{},"source":"x"},'.repeat(SEGMENT_FACTS_MAX - 1)}{"fact":{},"source":"x"}]`;
+  db.prepare('UPDATE snapshot_segment SET body = ? WHERE seq = 2 AND number = 1').run(other);
   db.close();
   const read = await journal.snapshots.read();
   expect(read!.info).toEqual(older);
   expect(read!.skipped).toMatchObject([{ kind: 'snapshot', seq: 2, column: 'snapshot_segment.body' }]);
   expect((await journal.verify()).findings).toMatchObject([{ kind: 'snapshot', seq: 2 }]);
+});
+
+test('segments are deflated; the plain text of older journals is read as well', async () => {
+  const file = join(temporaryDirectory(), 'j.db');
+  const journal = await openHere(file);
+  await journal.append([added('a')]);
+  const written = [...facts(SEGMENT_FACTS_MAX)];
+  await journal.snapshots.write({ seq: 1, format: 1, facts: written });
+  const db = new Sqlite(file);
+  const stored = db.prepare('SELECT body FROM snapshot_segment').pluck().get() as string;
+  const text = JSON.stringify(written.map(({ source, fact }) => ({ fact, source })));
+  expect(stored.length).toBeLessThan(text.length / 5);
+  const hash = segmentHash(text);
+  db.prepare('UPDATE snapshot_segment SET body = ?, hash = ?').run(text, hash);
+  const [row] = db.prepare('SELECT * FROM snapshot').all() as [SnapshotRow];
+  db.prepare('UPDATE snapshot SET hash = ?').run(snapshotHash(row, [hash]));
+  db.close();
+  expect(await all((await journal.snapshots.read())!.facts)).toEqual(written);
+  expect(await journal.verify()).toMatchObject({ ok: true, snapshots: 1 });
+});
+
+test('a segment that is no deflated text is damage, even if its hash is right', async () => {
+  const file = join(temporaryDirectory(), 'j.db');
+  const journal = await openHere(file);
+  await journal.append([added('a')]);
+  await journal.snapshots.write({ seq: 1, format: 1, facts: facts(1) });
+  const db = new Sqlite(file);
+  const hash = segmentHash('eAFL');
+  db.prepare('UPDATE snapshot_segment SET body = ?, hash = ?').run('eAFL', hash);
+  const [row] = db.prepare('SELECT * FROM snapshot').all() as [SnapshotRow];
+  db.prepare('UPDATE snapshot SET hash = ?').run(snapshotHash(row, [hash]));
+  db.close();
+  const read = await journal.snapshots.read();
+  await expect(all(read!.facts)).rejects.toMatchObject({ code: 'damaged', seq: 1 });
 });

@@ -7,7 +7,7 @@ import type { Verdict } from '../../../src/journal/journal.ts';
 import { JournalOnStore } from '../../../src/journal/journal-on-store.ts';
 import { MemoryStore } from '../../../src/journal/memory-store.ts';
 import { openJournal } from '../../../src/journal/open.ts';
-import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { SEGMENT_FACTS_MAX } from '../../../src/journal/segments.ts';
 import { type Db, Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import type { RawSegment } from '../../../src/journal/store.ts';
 import { Vault } from '../../../src/journal/vault.ts';
