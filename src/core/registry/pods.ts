@@ -66,13 +66,19 @@ export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
 
 /** The pods that serve at an address, which is their first: several only if they share the address of their node. */
 export function podsAtAddress(reader: Reader, cluster: string, address: string): readonly Obj<'Pod'>[] {
-  return reader.indexed('podsByIp', `${cluster}/${address}`).filter(pod => isEligible(pod) && isReady(pod));
+  const pods = reader.indexed('podsByIp', `${cluster}/${address}`);
+  return pods.filter(pod => pod.spec.podIP === address && isEligible(pod) && isReady(pod));
+}
+
+/** Its address may be that of another pod by now. */
+export function hasEnded({ spec: { phase } }: Obj<'Pod'>): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
 }
 
 /** Runs, or is about to, and has an address. */
 export function isEligible(pod: Obj<'Pod'>): boolean {
-  const { phase, podIP, deletionTimestamp } = pod.spec;
-  return phase !== 'Failed' && phase !== 'Succeeded' && podIP !== '' && deletionTimestamp === undefined;
+  const { podIP, deletionTimestamp } = pod.spec;
+  return !hasEnded(pod) && podIP !== '' && deletionTimestamp === undefined;
 }
 
 export function isReady(pod: Obj<'Pod'>): boolean {

@@ -158,8 +158,8 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   indexes: {
     /** `namespace/ip`, of all clusters. */
     podsByAddress: ({ namespace, spec }) => spec.podIPs.map(ip => `${namespace}/${ip}`),
-    /** `cluster/ip` */
-    podsByIp: ({ cluster, spec }) => (spec.podIP === '' ? [] : [`${cluster}/${spec.podIP}`]),
+    /** `cluster/ip`, of each of its addresses. */
+    podsByIp: ({ cluster, spec }) => spec.podIPs.map(ip => `${cluster}/${ip}`),
     /** `namespace`, of all clusters. */
     podsByNamespace: ({ namespace }) => [namespace],
     /** `cluster/node` */

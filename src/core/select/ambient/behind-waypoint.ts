@@ -8,6 +8,7 @@ import type { Labels } from '../../base/labels.ts';
 import { compareText } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
 import type { Derivation, Query, Reader } from '../../query/reader.ts';
+import { hasEnded } from '../../registry/pods.ts';
 import { allServices } from '../../registry/services.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import { type BoundKind, type WaypointAddress, waypointOf, waypointOfInstance, waypoints } from './waypoints.ts';
@@ -137,8 +138,9 @@ interface LabelledWorkload {
 function workloads(reader: Reader): readonly LabelledWorkload[] {
   const cluster = reader.setting('clusterId');
   const found: LabelledWorkload[] = [];
-  for (const { namespace, name, labels, creationTime, spec } of reader.objects('Pod', `${cluster}/`)) {
-    if (spec.phase === 'Failed' || spec.phase === 'Succeeded' || spec.podIPs.length === 0) continue;
+  for (const pod of reader.objects('Pod', `${cluster}/`)) {
+    const { namespace, name, labels, creationTime, spec } = pod;
+    if (hasEnded(pod) || spec.podIPs.length === 0) continue;
     const uid = `${cluster}//Pod/${namespace}/${name}`;
     found.push({ workload: { uid, creationTime, addresses: spec.podIPs }, labels, namespace });
   }

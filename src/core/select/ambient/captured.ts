@@ -7,6 +7,7 @@ import type { Endpoint } from '../../model/service.ts';
 import type { ServiceRef } from '../../model/service-ref.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { endpointsOfPort } from '../../registry/endpoints.ts';
+import { hasEnded } from '../../registry/pods.ts';
 import { localNetwork } from './network.ts';
 import { hasTunnelLabel, tunnelOf } from './tunnel.ts';
 
@@ -24,7 +25,7 @@ const capturedAddress: Query<string, boolean> = {
     const cluster = reader.setting('clusterId');
     const local = reader.get(localNetwork, '');
     const pods = network === local ? reader.indexed('podsByIp', `${cluster}/${address}`) : [];
-    if (pods.some(({ labels, annotations }) => takesTunnels(labels, annotations))) return true;
+    if (pods.some(pod => !hasEnded(pod) && takesTunnels(pod.labels, pod.annotations))) return true;
     return reader
       .indexed('workloadEntriesByAddress', address)
       .some(

@@ -6,7 +6,7 @@ import { REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from '../../base/labels.ts';
 import { kubernetesHost } from '../../model/hosts.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
-import { containerPort, isReady, workloadNameOf } from '../../registry/pods.ts';
+import { containerPort, hasEnded, isReady, workloadNameOf } from '../../registry/pods.ts';
 import { SERVICE_NAME_LABEL } from '../../registry/slice-endpoints.ts';
 import { localNetwork } from './network.ts';
 import { gatewayOfNetwork } from './network-gateways.ts';
@@ -63,8 +63,9 @@ export const podAmbientWorkload: Query<string, AmbientWorkload | undefined> = {
 };
 
 /** One that waits for its containers counts as soon as it has an address. */
-function isWorkload({ spec: { phase, podIPs } }: Obj<'Pod'>): boolean {
-  return phase !== 'Failed' && phase !== 'Succeeded' && podIPs.length > 0 && podIPs.every(isIp);
+function isWorkload(pod: Obj<'Pod'>): boolean {
+  const { podIPs } = pod.spec;
+  return !hasEnded(pod) && podIPs.length > 0 && podIPs.every(isIp);
 }
 
 /** Argument: key of a node. `region/zone/subzone` by its labels; empty: unknown. Labels of pods do not count. */

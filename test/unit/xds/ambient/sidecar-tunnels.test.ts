@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { ambientWorld } from '../../core/select/ambient/fixtures.ts';
 import { world } from '../../world.ts';
-import { chainsOf, clustersOf, endpointsIn, listenersOf, pod, shop, sidecarProxy } from './mesh.ts';
+import { chainsOf, clustersOf, endpointsIn, listenersOf, pod, shop, sidecarProxy, slice } from './mesh.ts';
 
 const WEB = 'outbound|80||web.shop.svc.cluster.local';
 const meshed = (labels = {}) => pod('web', '10.1.0.2', { labels: { 'security.istio.io/tlsMode': 'istio', ...labels } });
+const withStatus = (object: JsonObject, status: JsonObject): JsonObject => ({
+  ...object,
+  status: { ...(object.status as JsonObject), ...status },
+});
+const tunnels = (more: readonly JsonObject[]): readonly unknown[] =>
+  endpointsIn(ambientWorld([...shop(), ...more]), sidecarProxy(), WEB).map(
+    ({ metadata }) => metadata?.filterMetadata?.['envoy.transport_socket_match'],
+  );
 
 describe('a sidecar in ambient mode', () => {
   it('opens tunnels to captured workloads, and mesh mTLS to those that take it', () => {
@@ -24,6 +33,17 @@ describe('a sidecar in ambient mode', () => {
     expect(direct(sidecarProxy({ DISABLE_HBONE_SEND: 'true' }))).toBe('10.1.0.2');
     expect(direct(sidecarProxy(), ambientWorld(shop(), { PILOT_ENABLE_SENDING_HBONE: 'false' }))).toBe('10.1.0.2');
     expect(direct(sidecarProxy(), world(shop()))).toBe('10.1.0.2');
+  });
+
+  it('opens one to each address of a captured workload', () => {
+    const captured = withStatus(pod('web', '10.1.0.2'), { podIPs: [{ ip: '10.1.0.2' }, { ip: 'fd00::2' }] });
+    const of = slice('web', 'fd00::2', [{ name: 'http', port: 8080, protocol: 'TCP' }]);
+    expect(tunnels([captured, { ...of, addressType: 'IPv6' }])).toEqual([{ tunnel: 'http' }]);
+  });
+
+  it('opens none because a captured workload that has ended had the address before', () => {
+    const ended = withStatus(pod('job', '10.1.0.2'), { phase: 'Succeeded' });
+    expect(tunnels([pod('web', '10.1.0.2', { captured: false }), ended])).toEqual([undefined]);
   });
 
   it('offers a tunnel beside mesh mTLS and plaintext, and asks no peer who it is where all are captured', () => {

@@ -187,7 +187,7 @@ describe('a Pod', () => {
   test('is indexed by each of its addresses and by its node', () => {
     expect(indexed('Pod', decodedOf('Pod', pod), {})).toEqual({
       podsByAddress: ['prod/10.1.0.1', 'prod/fd00::1'],
-      podsByIp: ['east/10.1.0.1'],
+      podsByIp: ['east/10.1.0.1', 'east/fd00::1'],
       podsByNode: ['east/n1'],
       podsByNamespace: ['prod'],
     });
