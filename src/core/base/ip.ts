@@ -76,3 +76,22 @@ export function ipBytes(address: string): Uint8Array {
   const zone = address.indexOf('%');
   return Uint8Array.from(ipaddr.parse(zone < 0 ? address : address.slice(0, zone)).toByteArray());
 }
+
+/**
+ * An address as Go writes it: IPv6 in its shortest form, lower case, an IPv4 address that is mapped into it with dots.
+ * Source: Go's net/netip (Addr.String). Must be an IP address.
+ */
+export function shortestAddress(text: string): string {
+  if (isIpv4(text)) return text;
+  // A zone may have any letters, of which the library knows some.
+  const end = text.includes('%') ? text.indexOf('%') : text.length;
+  // Dots at the end in hexadecimal: the library takes `::1.2.3.4` for a mapped address, which it is not.
+  const groups = text
+    .slice(0, end)
+    .replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+      [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map(group => group.toString(16)).join(':'),
+    );
+  const address = ipaddr.IPv6.parse(groups);
+  const plain = address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : address.toRFC5952String();
+  return plain + text.slice(end);
+}

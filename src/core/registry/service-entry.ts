@@ -2,14 +2,13 @@
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
-import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
+import { isCidr, isIp, isIpv4, shortestAddress } from '../base/ip.ts';
 import { exportNames } from '../model/exports.ts';
 import type { Obj } from '../model/object.ts';
 import { protocolOf } from '../model/protocol.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
-import { shortestAddress } from './address-pool.ts';
 import { aliasesOf } from './aliases.ts';
 import { addressesInForce } from './allocated-addresses.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';

@@ -58,7 +58,7 @@ export const authorizations: Query<'', readonly AuthorizationInputs[]> = {
   },
 };
 
-/** An empty selector selects nothing here. A policy with an undecided selection reaches all that it could select. */
+/** A selector without a list of labels selects nothing here, an empty list all. A policy with an undecided selection reaches all that it could select. */
 function scopeOf(reader: Reader, { namespace, spec }: Obj<'AuthorizationPolicy'>): AuthorizationInputs['scope'] {
   if (spec.selector !== undefined && spec.selectsAll !== true) return 'WORKLOAD_SELECTOR';
   return namespace === reader.mesh('rootNamespace') ? 'GLOBAL' : 'NAMESPACE';
@@ -73,8 +73,8 @@ export const authorizationsOf: Query<LabelledIn, readonly string[]> = {
     const found: string[] = [];
     for (const place of new Set([namespace, root])) {
       for (const { name, spec } of reader.objects('AuthorizationPolicy', `${place}/`)) {
-        const selector = spec.selector?.matchLabels ?? {};
-        if (spec.selectsAll === true || Object.keys(selector).length === 0 || !selects(selector, labels)) continue;
+        const selector = spec.selector?.matchLabels;
+        if (spec.selectsAll === true || selector === undefined || !selects(selector, labels)) continue;
         const key = configKey(place, name);
         if (reader.get(authorizationNamed, key) !== undefined) found.push(key);
       }

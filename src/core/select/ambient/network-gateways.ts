@@ -37,7 +37,7 @@ export const gatewayOfNetwork: Query<string, GatewayTarget | undefined> = {
 function targetsOf({ labels, annotations, namespace, name, spec }: Obj<'KubernetesGateway'>): readonly GatewayTarget[] {
   const port = spec.listeners.find(({ protocol }) => protocol === 'HBONE')?.port;
   if (spec.gatewayClassName !== REMOTE_CLASS || port === undefined) return [];
-  const account = annotations[SERVICE_ACCOUNT_OVERRIDE] ?? `${name}-${REMOTE_CLASS}`;
+  const account = annotations[SERVICE_ACCOUNT_OVERRIDE] || `${name}-${REMOTE_CLASS}`;
   return (spec.status?.addresses ?? []).flatMap(({ type, value = '' }) =>
     type === 'IPAddress' || type === 'Hostname'
       ? [{ network: labels[NETWORK_LABEL] ?? '', address: value, port, namespace, account }]

@@ -1,5 +1,7 @@
-// In ambient mode the status of a route says whether its parent has a waypoint, without which the route does nothing.
-// Source: Istio pilot/pkg/config/kube/gateway/conditions.go (WaypointError).
+// In ambient mode the status of a route says whether its parent has a waypoint, without which the route does nothing at
+// a parent of the mesh. A Gateway needs none.
+// Source: Istio pilot/pkg/config/kube/gateway/conditions.go (createRouteStatus),
+// pilot/pkg/config/kube/gateway/conversion.go (referenceAllowed).
 
 import { kubernetesKey } from '../../model/object.ts';
 import type { Reader } from '../../query/reader.ts';
@@ -11,10 +13,11 @@ const RESOLVED = 'All waypoints resolved';
 const MISSING =
   'istio.io/use-waypoint label missing from parent and parent namespace; in ambient mode, route will not be respected';
 
-/** Undefined where ambient mode is off, and for parents outside of the mesh. */
+/** Undefined where ambient mode is off. */
 export function waypointCondition(reader: Reader, candidate: Candidate): Condition | undefined {
-  if (!reader.feature('PILOT_ENABLE_AMBIENT') || !isMesh(candidate)) return undefined;
-  return condition('ResolvedWaypoints', undefined, 'ResolvedWaypoints', messageOf(reader, candidate));
+  if (!reader.feature('PILOT_ENABLE_AMBIENT')) return undefined;
+  const message = isMesh(candidate) ? messageOf(reader, candidate) : RESOLVED;
+  return condition('ResolvedWaypoints', undefined, 'ResolvedWaypoints', message);
 }
 
 function messageOf(reader: Reader, { type, key }: Candidate): string {

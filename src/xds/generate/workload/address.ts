@@ -2,7 +2,7 @@
 // demand may ask for them are `network/address`.
 // Source: Istio pkg/workloadapi/workload.proto, pilot/pkg/model/service.go (WorkloadInfo, ServiceInfo: Aliases).
 
-import { ipBytes, isIp } from '../../../core/base/ip.ts';
+import { ipBytes, isIp, shortestAddress } from '../../../core/base/ip.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Protocol } from '../../../core/model/service.ts';
 import type { Generator } from '../../../core/query/memo.ts';
@@ -39,7 +39,7 @@ export const workloadAddress: Generator<{ readonly workload: AmbientWorkload }, 
     name: workload.uid,
     message: { workload: workloadMessage(workload) },
     problems: [],
-    aliases: workload.addresses.map(ip => `${workload.network}/${ip}`),
+    aliases: workload.addresses.map(ip => aliasOf(workload.network, ip)),
   }),
 };
 
@@ -50,11 +50,16 @@ export const serviceAddress: Generator<{ readonly service: AmbientService }, Res
     message: { service: serviceMessage(service) },
     problems: [],
     aliases: service.addresses.flatMap(({ ip, bits }) => {
-      const alias = `${service.network}/${ip}`;
+      const alias = aliasOf(service.network, ip);
       return bits === undefined ? [alias] : [alias, `${alias}/${bits}`];
     }),
   }),
 };
+
+/** Clients have addresses as bytes, and ask by their shortest text. */
+function aliasOf(network: string, ip: string): string {
+  return `${network}/${shortestAddress(ip)}`;
+}
 
 /** The same message without its frame, for Envoys that look up the workloads behind addresses. */
 export const plainWorkload: Generator<{ readonly address: Resource<WorkloadAddress> }, Resource<Workload>> = {

@@ -1,8 +1,8 @@
-// Which texts are IP addresses. The verdicts are those of Go's netip.ParseAddr and netip.ParsePrefix, by their
-// documentation.
+// Which texts are IP addresses, and their shortest texts: as Go's netip.ParseAddr, netip.ParsePrefix and Addr.String,
+// by their documentation.
 
 import { describe, expect, it } from 'vitest';
-import { isCidr, isIp, isIpv4, isIpv6 } from '../../../../src/core/base/ip.ts';
+import { isCidr, isIp, isIpv4, isIpv6, shortestAddress } from '../../../../src/core/base/ip.ts';
 
 describe('an IPv4 address', () => {
   it.each(['0.0.0.0', '10.0.0.1', '255.255.255.255', '1.20.30.40'])('may be %s', text => {
@@ -76,4 +76,21 @@ describe('a prefix', () => {
     '::/129',
     'fe80::1%eth0/64',
   ])('may not be %j', text => expect(isCidr(text)).toBe(false));
+});
+
+describe('the shortest text', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
+    ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
+    ['1::3:4:5:6:7:8', '1:0:3:4:5:6:7:8'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
+    ['::1.2.3.4', '::102:304'],
+    ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4:5:6:102:304'],
+    ['::FFFF:a00:1', '::ffff:10.0.0.1'],
+    ['FE80::1%eth-0.A', 'fe80::1%eth-0.A'],
+    ['::', '::'],
+  ])('of %s is %s', (text, shortest) => {
+    expect(shortestAddress(text)).toBe(shortest);
+  });
 });

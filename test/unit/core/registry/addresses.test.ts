@@ -2,12 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import {
-  AddressPool,
-  canonicalAddress,
-  isPrefixOf,
-  shortestAddress,
-} from '../../../../src/core/registry/address-pool.ts';
+import { AddressPool, canonicalAddress, isPrefixOf } from '../../../../src/core/registry/address-pool.ts';
 import { servicesOfHost } from '../../../../src/core/registry/services.ts';
 import { ask, world } from '../../world.ts';
 import { serviceEntry } from './fixtures.ts';
@@ -41,21 +36,6 @@ describe('a pool of addresses', () => {
     [6, 'no', false],
   ])('is one of IPv%i with %s: %s', (family, text, expected) => {
     expect(isPrefixOf(family, text)).toBe(expected);
-  });
-
-  test.each([
-    ['10.0.0.1', '10.0.0.1'],
-    ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
-    ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
-    ['1::3:4:5:6:7:8', '1:0:3:4:5:6:7:8'],
-    ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
-    ['::1.2.3.4', '::102:304'],
-    ['1:2:3:4:5:6:1.2.3.4', '1:2:3:4:5:6:102:304'],
-    ['::FFFF:a00:1', '::ffff:10.0.0.1'],
-    ['FE80::1%eth-0.A', 'fe80::1%eth-0.A'],
-    ['::', '::'],
-  ])('writes %s as %s', (text, shortest) => {
-    expect(shortestAddress(text)).toBe(shortest);
   });
 
   test.each([

@@ -43,6 +43,23 @@ describe('the status of an HTTPRoute', () => {
     });
   });
 
+  it('says in ambient mode which parent of the mesh has no waypoint, and of a Gateway that nothing is missing', () => {
+    const refs = [{ name: 'gw' }, { group: '', kind: 'Service', name: 'web' }];
+    const made = new Scene(
+      [
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'infra' } },
+        ...services,
+        gateway('gw', [listener('http', open)]),
+        route('a', { parentRefs: refs, rules: [rule('web')] }),
+      ],
+      { env: { PILOT_ENABLE_AMBIENT: 'true' } },
+    );
+    expect(parents(made, 'a').map(entry => conditionsOf(entry).ResolvedWaypoints)).toEqual([
+      'ResolvedWaypoints: All waypoints resolved',
+      'ResolvedWaypoints: istio.io/use-waypoint label missing from parent and parent namespace; in ambient mode, route will not be respected',
+    ]);
+  });
+
   it('names the gravest reason among the listeners of a parent that refuse it', () => {
     const two = gateway('gw', [
       listener('named', { hostname: 'x.com' }),

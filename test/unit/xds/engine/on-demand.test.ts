@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { resourceSources } from '../../../../src/xds/assemble/types.ts';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { WORKLOAD, WORKLOAD_ADDRESS } from '../../../../src/xds/session/types.ts';
-import { pod, service } from '../../core/registry/fixtures.ts';
+import { pod, service, serviceEntry, workloadEntry } from '../../core/registry/fixtures.ts';
 import { ambientWorld } from '../../core/select/ambient/fixtures.ts';
 import { proxyOf, put } from '../../world.ts';
 
@@ -40,6 +40,18 @@ describe('an address on demand is found', () => {
     ['not in another network', 'n/10.0.0.2', []],
   ])('%s', (_, name, expected) => {
     expect(namesOf([name])).toEqual(expected);
+  });
+  it('by the shortest text of an IPv6 address, however the object has it', () => {
+    const of = ambientWorld([
+      workloadEntry('vm', { address: 'FD00:0:0::1' }),
+      serviceEntry('ext', { hosts: ['a.com'], addresses: ['FD00:0:0::2', 'fd01:0::/32'] }),
+    ]);
+    const asked = ['/fd00::1', '/fd00::2', '/fd01::/32'];
+    expect(asked.map(name => namesOf([name], 'elsewhere', WORKLOAD_ADDRESS, of))).toEqual([
+      ['Kubernetes/networking.istio.io/WorkloadEntry/default/vm'],
+      ['default/a.com'],
+      ['default/a.com'],
+    ]);
   });
   it('and the workloads of the client’s node come without being asked for', () => {
     expect(namesOf([], 'mine')).toEqual([at('near')]);

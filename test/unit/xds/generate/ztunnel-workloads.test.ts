@@ -181,6 +181,19 @@ it('an endpoint of a slice that is no pod is a workload of which little is known
   });
 });
 
+it('an annotation names the account of a gateway of another network unless it is empty', () => {
+  const accounts = ['own', ''].map(account => {
+    const gateway = waypoint('far', {
+      gatewayClass: 'istio-remote',
+      labels: { 'topology.istio.io/network': 'n2' },
+      annotations: { 'gateway.istio.io/service-account': account },
+      addresses: [{ type: 'IPAddress', value: '9.9.9.9' }],
+    });
+    return one('NetworkGateway/n2/9.9.9.9/15008', gateway)?.serviceAccount;
+  });
+  expect(accounts).toEqual(['own', 'far-istio-remote']);
+});
+
 it('a gateway of another network is a workload, and the way to what is there', () => {
   const listeners = [{ name: 'mesh', port: 15008, protocol: 'HBONE' }];
   const gateway = waypoint('far', {
@@ -197,13 +210,24 @@ it('a gateway of another network is a workload, and the way to what is there', (
   });
 });
 
+const policy = (name: string, space: string, spec: JsonObject): JsonObject => ({
+  apiVersion: 'security.istio.io/v1',
+  kind: 'AuthorizationPolicy',
+  metadata: { name, namespace: space },
+  spec,
+});
+
+it('lists a policy that selects by an empty list of labels, and none whose selector has no list', () => {
+  const found = one(
+    POD,
+    pod('p', '10.0.0.1', app),
+    policy('empty', 'default', { selector: { matchLabels: {} }, action: 'DENY', rules: [{}] }),
+    policy('none', 'default', { selector: {} }),
+  );
+  expect(found?.authorizationPolicies).toEqual(['default/empty']);
+});
+
 it('lists the policies that select it, then what its modes give', () => {
-  const policy = (name: string, space: string, spec: JsonObject): JsonObject => ({
-    apiVersion: 'security.istio.io/v1',
-    kind: 'AuthorizationPolicy',
-    metadata: { name, namespace: space },
-    spec,
-  });
   const selector = { matchLabels: { app: 'web' } };
   const found = one(
     POD,
