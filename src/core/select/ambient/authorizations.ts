@@ -58,7 +58,10 @@ export const authorizations: Query<'', readonly AuthorizationInputs[]> = {
   },
 };
 
-/** A selector without a list of labels selects nothing here, an empty list all. A policy with an undecided selection reaches all that it could select. */
+/**
+ * A selector without a list of labels selects nothing here, an empty list all. A policy with an undecided selection
+ * reaches all that it could select.
+ */
 function scopeOf(reader: Reader, { namespace, spec }: Obj<'AuthorizationPolicy'>): AuthorizationInputs['scope'] {
   if (spec.selector !== undefined && spec.selectsAll !== true) return 'WORKLOAD_SELECTOR';
   return namespace === reader.mesh('rootNamespace') ? 'GLOBAL' : 'NAMESPACE';
