@@ -10,6 +10,10 @@ export const NETWORK_LABEL = 'topology.istio.io/network';
 export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 export const TLS_MODE_LABEL = 'security.istio.io/tlsMode';
 export const WORKLOAD_NAME_LABEL = 'service.istio.io/workload-name';
+/** On everything that is made for a Gateway (Gateway API): which controller made it. */
+export const MANAGED_LABEL = 'gateway.istio.io/managed';
+export const WAYPOINT_CONTROLLER = 'istio.io-mesh-controller';
+export const EAST_WEST_CONTROLLER = 'istio.io-eastwest-controller';
 const LEGACY_REGION_LABEL = 'failure-domain.beta.kubernetes.io/region';
 const LEGACY_ZONE_LABEL = 'failure-domain.beta.kubernetes.io/zone';
 const LOCALITY_LABEL = 'topology.istio.io/locality';

@@ -9,6 +9,8 @@ import type { Settings } from './settings.ts';
 export const featureDefaults = {
   AMBIENT_ENABLE_DRY_RUN_AUTHORIZATION_POLICY: false,
   AMBIENT_ENABLE_MULTI_NETWORK: false,
+  /** Waypoints have listeners and clusters for tunnels to other networks, even without the flag for the others. */
+  AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT: true,
   BLOCKED_CIDRS_IN_JWKS_URIS: '',
   COMPLIANCE_POLICY: '',
   DISABLE_SHADOW_HOST_SUFFIX: true,

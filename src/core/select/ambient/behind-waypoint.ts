@@ -11,10 +11,14 @@ import type { Derivation, Query, Reader } from '../../query/reader.ts';
 import { hasEnded } from '../../registry/pods.ts';
 import { allServices } from '../../registry/services.ts';
 import { serviceTargets } from '../../registry/workload.ts';
-import { type BoundKind, type WaypointAddress, waypointOf, waypointOfInstance, waypoints } from './waypoints.ts';
-
-const MANAGED_LABEL = 'gateway.istio.io/managed';
-const MANAGED: readonly (string | undefined)[] = ['istio.io-mesh-controller', 'istio.io-eastwest-controller'];
+import {
+  type BoundKind,
+  isOfWaypoint,
+  type WaypointAddress,
+  waypointOf,
+  waypointOfInstance,
+  waypoints,
+} from './waypoints.ts';
 
 /** The addresses of the proxy's own services, as `addressKey` writes them. */
 const ownAddresses: Derivation<readonly string[]> = {
@@ -99,9 +103,12 @@ function byAge(a: Service, b: Service): number {
   return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
 }
 
-/** Waypoints are no services of waypoints; a name inside of the mesh is not resolved on demand. */
+/**
+ * A service that selects waypoints is behind none, as in Istio whatever its own labels; a name inside of the mesh is
+ * not resolved on demand.
+ */
 function isServed(service: Service): boolean {
-  if (service.resolution === 'Alias' || MANAGED.includes(service.selector[MANAGED_LABEL])) return false;
+  if (service.resolution === 'Alias' || isOfWaypoint(service.selector)) return false;
   return service.resolution !== 'DynamicDNS' || service.meshExternal;
 }
 
@@ -119,7 +126,7 @@ const workloadsByWaypoint: Query<'', ReadonlyMap<string, readonly WorkloadBehind
     const takesWorkloads = reader.get(waypoints, '').some(({ trafficType }) => trafficType !== 'service');
     if (!takesWorkloads) return found;
     for (const { workload, labels, namespace } of workloads(reader)) {
-      if (waypointOfInstance(reader, { namespace, labels }) !== undefined) continue;
+      if (isOfWaypoint(labels) || waypointOfInstance(reader, { namespace, labels }) !== undefined) continue;
       addTo(reader, found, workload, labels, namespace, 'workload');
     }
     for (const list of found.values()) {

@@ -6,7 +6,7 @@
 
 import { goBoolean } from '../../base/go-boolean.ts';
 import { isIp } from '../../base/ip.ts';
-import type { Labels } from '../../base/labels.ts';
+import { EAST_WEST_CONTROLLER, type Labels, MANAGED_LABEL, WAYPOINT_CONTROLLER } from '../../base/labels.ts';
 import { isReadable, type LabelSelector, selectsAll } from '../../mesh/label-selector.ts';
 import { configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -60,15 +60,12 @@ export interface WaypointProblem {
 /** Port on which every waypoint takes HBONE. */
 export const HBONE_PORT = 15_008;
 export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
-const MANAGED_LABEL = 'gateway.istio.io/managed';
 const USE_WAYPOINT = 'istio.io/use-waypoint';
 const USE_WAYPOINT_NAMESPACE = 'istio.io/use-waypoint-namespace';
 const INGRESS_USE_WAYPOINT = 'istio.io/ingress-use-waypoint';
 const WAYPOINT_FOR = 'istio.io/waypoint-for';
 const INBOUND_BINDING = 'ambient.istio.io/waypoint-inbound-binding';
 const PROXY_LISTENER = 'istio.io/PROXY';
-/** Services of waypoints and of east-west gateways have no waypoint themselves. */
-const MANAGED: readonly (string | undefined)[] = ['istio.io-mesh-controller', 'istio.io-eastwest-controller'];
 
 /** Argument: `namespace/name` of a Gateway. Undefined: it is no waypoint, or ambient mode is off. */
 export const waypointNamed: Query<string, Waypoint | undefined> = {
@@ -102,13 +99,19 @@ export const waypoints: Query<'', readonly Waypoint[]> = {
 
 /** The waypoint that takes the traffic of a service or of a workload. */
 export function waypointOf(reader: Reader, bound: Bound, kind: BoundKind): WaypointChoice {
-  if (kind === 'service' && MANAGED.includes(bound.labels[MANAGED_LABEL])) return {};
+  if (kind === 'service' && isOfWaypoint(bound.labels)) return {};
   const choice = named(reader, bound);
   const { waypoint } = choice;
   if (waypoint === undefined || waypoint.trafficType === kind || waypoint.trafficType === 'all') return choice;
   // Workloads share the label of their namespace with services, for which the waypoint may be.
   if (kind === 'workload' && bound.labels[USE_WAYPOINT] === undefined) return {};
   return { problem: { reason: 'unsupportedTraffic', waypoint: configKey(waypoint.namespace, waypoint.name) } };
+}
+
+/** Of waypoints and east-west gateways, which have no waypoint themselves. */
+export function isOfWaypoint(labels: Labels): boolean {
+  const controller = labels[MANAGED_LABEL];
+  return controller === WAYPOINT_CONTROLLER || controller === EAST_WEST_CONTROLLER;
 }
 
 /** The waypoint that a workload is an instance of. */

@@ -74,6 +74,14 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
 };
 
 /**
+ * Unhealthy endpoints of the service are sent too. One that prefers near endpoints needs them: they tell when to go
+ * further. Source: Istio pilot/pkg/model/service.go (SupportsUnhealthyEndpoints).
+ */
+export function sendsUnhealthy(defaults: OutboundDefaults, { trafficDistribution }: Service): boolean {
+  return defaults.sendsUnhealthy || trafficDistribution !== 'Any';
+}
+
+/**
  * The name under which a cluster's statistics appear, without the final `;` (Istio
  * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters; `hostname` stands for a port
  * that a Sidecar declares without a service.
@@ -89,7 +97,7 @@ export function statName(
 ): string {
   if (pattern === undefined || pattern === '') return clusterName;
   return expand(pattern, {
-    ...ownerNames(hostname, service),
+    ...ownerNames(hostname, inKubernetes(service)),
     '%SUBSET_NAME%': subset,
     '%TARGET_PORT%': String(targetPort),
     '%SERVICE_PORT%': String(port.port),
@@ -108,20 +116,44 @@ export function inboundStatPrefix(
   service: Service | undefined,
   port: Pick<Port, 'port' | 'name'>,
 ): string {
+  return inboundPrefix(pattern, clusterName, ownerNames(hostname, inKubernetes(service)), port);
+}
+
+/** The same of a waypoint, which knows the services of any registry by name and namespace; undefined: none. */
+export function waypointStatPrefix(
+  pattern: string | undefined,
+  clusterName: string,
+  service: Service | undefined,
+  port: Pick<Port, 'port' | 'name'>,
+): string {
+  return inboundPrefix(pattern, clusterName, ownerNames(service?.hostname ?? '', service), port);
+}
+
+type OwnerNames = Readonly<Record<string, string>>;
+
+function inboundPrefix(
+  pattern: string | undefined,
+  clusterName: string,
+  owner: OwnerNames,
+  port: Pick<Port, 'port' | 'name'>,
+): string {
   if (pattern === undefined || pattern === '') return clusterName;
   return expand(pattern, {
-    ...ownerNames(hostname, service),
+    ...owner,
     '%SUBSET_NAME%': '',
     '%SERVICE_PORT%': String(port.port),
     '%SERVICE_PORT_NAME%': port.name,
   });
 }
 
-function ownerNames(hostname: string, service: Service | undefined): Readonly<Record<string, string>> {
-  const kubernetes = service?.registry === 'Kubernetes' ? service : undefined;
+function inKubernetes(service: Service | undefined): Service | undefined {
+  return service?.registry === 'Kubernetes' ? service : undefined;
+}
+
+function ownerNames(hostname: string, service: Service | undefined): OwnerNames {
   return {
-    '%SERVICE%': kubernetes === undefined ? hostname : `${kubernetes.name}.${kubernetes.namespace}`,
-    '%SERVICE_NAME%': kubernetes?.name ?? hostname,
+    '%SERVICE%': service === undefined ? hostname : `${service.name}.${service.namespace}`,
+    '%SERVICE_NAME%': service?.name ?? hostname,
     '%SERVICE_FQDN%': hostname,
   };
 }

@@ -23,7 +23,13 @@ import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.
 import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
-import { type CommonClusterInputs, type OutboundDefaults, outboundDefaults, statName } from './common.ts';
+import {
+  type CommonClusterInputs,
+  type OutboundDefaults,
+  outboundDefaults,
+  sendsUnhealthy,
+  statName,
+} from './common.ts';
 import {
   type Discovery,
   type DnsInputs,
@@ -170,7 +176,17 @@ function selectCluster<S, A>(
   });
   const dns = resolvesNames(startDiscovery);
   const assignment = dns
-    ? selectAssignment(reader, { service, port, subset, rule, clusterName: name, dns: true, sniDnat, policy })
+    ? selectAssignment(reader, {
+        service,
+        port,
+        subset,
+        rule,
+        clusterName: name,
+        dns: true,
+        sniDnat,
+        policy,
+        vip: false,
+      })
     : undefined;
   if (dns && assignment?.endpoints.length === 0) return undefined;
   const tls = chooseUpstreamTls(reader, {
@@ -183,6 +199,7 @@ function selectCluster<S, A>(
     http2: protocol.protocol === 'http2',
     ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
     forwardProxy: discovery === 'FORWARD_PROXY',
+    vip: false,
   });
   const untouched = discovery === 'ORIGINAL_DST' && (tls.inputs !== undefined || policy?.tls !== undefined);
   const tunnels = !sniDnat && !untouched && defaults.sendsHbone;
@@ -214,7 +231,7 @@ function selectCluster<S, A>(
     loadBalancer: policy?.loadBalancer,
     proxyProtocol: sniDnat ? undefined : policy?.proxyProtocol,
     localityWeighted: defaults.localityWeighted || weighsLocalities(choice),
-    sendsUnhealthy: defaults.sendsUnhealthy || service.trafficDistribution !== 'Any',
+    sendsUnhealthy: sendsUnhealthy(defaults, service),
     keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(defaults, service),
     picksEndpoints: !sniDnat && subset === undefined && isPoolService(service) && reader.facet('type') === 'router',
     hashesKeys: hashesKeys(defaults, port),

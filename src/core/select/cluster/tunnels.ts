@@ -4,7 +4,7 @@
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
 import { type TunnelTlsSettings, tunnelTlsSettings } from '../listener/tunnel-tls.ts';
-import { opensTunnels, takesTunnels } from '../proxy/hbone.ts';
+import { nestsTunnels, opensTunnels, takesTunnels } from '../proxy/hbone.ts';
 import { isWaypoint, proxyType } from '../proxy/proxy-type.ts';
 import {
   CONNECT_ORIGINATE,
@@ -67,12 +67,12 @@ export function selectTunnelClusters(reader: ProxyReader): TunnelClusters {
       inner: undefined,
     };
   }
+  const openers = [opener(reader, CONNECT_ORIGINATE, true, ownNamespace(reader))];
+  const internal = [internalTo(MAIN_INTERNAL, MAIN_INTERNAL), internalTo(ENCAP_CLUSTER, CONNECT_ORIGINATE)];
+  if (!nestsTunnels(reader)) return { openers, internal, inner: undefined };
   return {
-    openers: [
-      opener(reader, CONNECT_ORIGINATE, true, ownNamespace(reader)),
-      opener(reader, OUTER_CONNECT_ORIGINATE, false, []),
-    ],
-    internal: [internalTo(MAIN_INTERNAL, MAIN_INTERNAL), internalTo(ENCAP_CLUSTER, CONNECT_ORIGINATE)],
+    openers: [...openers, opener(reader, OUTER_CONNECT_ORIGINATE, false, [])],
+    internal,
     inner: {
       ...tunnel(reader, INNER_CONNECT_ORIGINATE, true),
       ...internalTo(INNER_CONNECT_ORIGINATE, OUTER_CONNECT_ORIGINATE),

@@ -66,6 +66,8 @@ export interface UpstreamTlsQuestion {
   readonly ruleSelectsWorkloads: boolean;
   /** Dynamic forward proxy: the requested name is validated, even beside SANs of the rule; no service accounts. */
   readonly forwardProxy: boolean;
+  /** Of a service behind a waypoint: the rule decides alone, not what the proxy mounts or the service is known by. */
+  readonly vip: boolean;
 }
 
 /** Inputs of mesh mTLS from the mesh, the flags and the proxy, equal for all services. */
@@ -102,7 +104,7 @@ export function chooseUpstreamTls(reader: ProxyReader, question: UpstreamTlsQues
   const mode = settings.mode ?? 'DISABLE';
   if (mode === 'DISABLE') return noTls;
   if (mode === 'SIMPLE') return originatedTls(reader, question, settings);
-  const files = metadataFiles(reader);
+  const files = question.vip ? undefined : metadataFiles(reader);
   const external = question.service.meshExternal && reader.feature('PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES');
   if (files !== undefined && !external) {
     const { subjectAltNames, sni, insecureSkipVerify } = settings;
@@ -199,7 +201,7 @@ function originatedTls(
     const message = 'MUTUAL needs clientCertificate and privateKey, or credentialName: sent without TLS';
     return { inputs: undefined, autoSni, autoSanValidation, problems: [problem('trafficPolicy.tls', message)] };
   }
-  const ownNames = given.length === 0 && question.service.registry === 'External' && !question.forwardProxy;
+  const named = question.service.registry === 'External' && !question.forwardProxy && !question.vip;
   const defaults = reader.mesh('tlsDefaults');
   const inputs: UpstreamTlsInputs = {
     mode: mutual ? 'MUTUAL' : 'SIMPLE',
@@ -207,16 +209,16 @@ function originatedTls(
     http2: question.http2,
     peerExchange: false,
     sni,
-    subjectAltNames: ownNames ? accountsOf(reader, question) : given,
+    subjectAltNames: named && given.length === 0 ? accountsOf(reader, question) : given,
     clientCertificate: text(settings.clientCertificate),
     privateKey: text(settings.privateKey),
     caCertificates: text(settings.caCertificates),
     caCrl: text(settings.caCrl),
     credentialName,
     skipVerify,
-    fileCertificates: fileCertificates(reader),
+    fileCertificates: fileCertificates(reader, question),
     overAds: false,
-    credentialSocket: isTrueText(reader, 'credential'),
+    credentialSocket: !question.vip && isTrueText(reader, 'credential'),
     ecdhCurves: defaults?.ecdhCurves ?? [],
     cipherSuites: defaults?.cipherSuites ?? [],
     compliance: reader.feature('COMPLIANCE_POLICY'),
@@ -232,9 +234,9 @@ function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion,
   return reader.facet('type') === 'sidecar';
 }
 
-function fileCertificates(reader: ProxyReader): FileCertificates {
+function fileCertificates(reader: ProxyReader, { vip }: UpstreamTlsQuestion): FileCertificates {
   if (!istioFilters(reader)) return 'direct';
-  return isTrueText(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
+  return !vip && isTrueText(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
 }
 
 /** Certificate files that the node announces as mounted into the proxy, as in meshes older than SDS. */

@@ -8,7 +8,7 @@ import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Subset, TrafficPolicy_ProxyProtocol } from '../../schema/istio-types.gen.ts';
 import { servicesBehind } from '../ambient/behind-waypoint.ts';
-import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
+import { type AssignmentInputs, type AssignmentQuestion, selectAssignment } from '../endpoint/assignment.ts';
 import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import { extraServices } from '../gateway/gateway-services.ts';
 import { destinationRule, type MergedRule } from '../scope/destination-rules.ts';
@@ -16,7 +16,7 @@ import { destinationsFor } from '../scope/destinations.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import { virtualServices } from '../scope/virtual-services.ts';
 import { vipClusterName } from './cluster-names.ts';
-import { type OutboundDefaults, outboundDefaults } from './common.ts';
+import { type OutboundDefaults, outboundDefaults, sendsUnhealthy } from './common.ts';
 import { discoveryOf, dnsInputs, finishedDiscovery, hashesKeys, isDynamic, resolvesNames } from './discovery.ts';
 import type { OutboundClusterInputs } from './outbound.ts';
 import { type ClusterPolicy, policyOfPort, policyOfSubset } from './traffic-policy.ts';
@@ -105,14 +105,12 @@ function vipCluster<S, A>(
   policy: ClusterPolicy | undefined,
   subset: Subset | undefined,
 ): OutboundClusterInputs<S, A> | undefined {
-  const { service, port, rule, carries } = target;
+  const { service, port, carries } = target;
   const name = vipClusterName(service.hostname, carries, subset?.name ?? '', port.port);
   const started = discoveryOf(reader, service, false);
   const discovery = finishedDiscovery(reader, port, started, policy);
   const dns = resolvesNames(started);
-  // As in Istio, subsets of names do not narrow their endpoints.
-  const question = { clusterName: name, service, port, rule, policy, subset: undefined, dns, sniDnat: false } as const;
-  const assignment = dns ? selectAssignment(reader, { ...question, tunnels: 'always' }) : undefined;
+  const assignment = dns ? selectAssignment(reader, namedEndpoints(target, policy, name)) : undefined;
   if (dns && assignment?.endpoints.length === 0) return undefined;
   const defaults = reader.get(outboundDefaults, '');
   return {
@@ -127,6 +125,16 @@ function vipCluster<S, A>(
     hashesKeys: hashesKeys(defaults, port),
     portOverride: started === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
   };
+}
+
+/** As in Istio, subsets of names do not narrow their endpoints. */
+function namedEndpoints(
+  { service, port }: VipTarget,
+  policy: ClusterPolicy | undefined,
+  clusterName: string,
+): AssignmentQuestion {
+  const all = { rule: undefined, subset: undefined };
+  return { clusterName, service, port, policy, ...all, dns: true, sniDnat: false, vip: true };
 }
 
 /** Whose cluster it is, for readers and telemetry. */
@@ -189,7 +197,7 @@ function policyFields(defaults: OutboundDefaults, service: Service, policy: Clus
     outlierDetection: policy?.outlierDetection,
     loadBalancer: policy?.loadBalancer,
     localityWeighted: defaults.localityWeighted || weighsLocalities(choice),
-    sendsUnhealthy: defaults.sendsUnhealthy,
+    sendsUnhealthy: sendsUnhealthy(defaults, service),
     keepsSessions: false,
     picksEndpoints: false,
   };
@@ -216,6 +224,7 @@ function ownTls(
     http2,
     ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
     forwardProxy: isDynamic(service),
+    vip: true,
   });
 }
 

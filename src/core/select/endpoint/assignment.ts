@@ -71,24 +71,22 @@ export interface AssignmentQuestion {
   /** Inside a DNS type cluster: addresses may be host names. */
   readonly dns: boolean;
   readonly sniDnat: boolean;
-  /** `always`: of a waypoint's services; undefined: to endpoints that do not take mesh mTLS. */
-  readonly tunnels?: 'always' | undefined;
+  /** Of a service behind a waypoint. */
+  readonly vip: boolean;
 }
 
 export function selectAssignment(reader: ProxyReader, question: AssignmentQuestion): AssignmentInputs {
-  const { service, subset, rule, port } = question;
+  const { service, vip } = question;
   const endpoints = visibleEndpoints(reader, question);
-  // A subset does not inherit the rule's TLS here, unlike in its cluster (Istio
-  // pilot/pkg/xds/endpoints/mtls_checker.go, newMtlsChecker).
-  const ownTls = endpointTlsModeOfRule(rule?.spec, subset?.name ?? '', port.port);
+  const ownTls = endpointTls(question);
   const mtls = endpoints.map(endpoint => offersMtls(reader, endpoint, ownTls));
   return {
     clusterName: question.clusterName,
     endpoints,
     mtls,
-    tunnels: tunnelsTo(reader, endpoints, question.tunnels === 'always'),
+    tunnels: tunnelsTo(reader, endpoints, vip),
     throughWaypoint: [],
-    vip: question.tunnels === 'always',
+    vip,
     drainingLabel: reader.feature('PILOT_DRAINING_LABEL'),
     describesWorkloads:
       reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
@@ -110,6 +108,15 @@ export function selectWaypointAssignment(
   const inputs = selectAssignment(reader, { ...question, ...waypoint, subset: undefined, rule: undefined });
   const throughWaypoint = inputs.endpoints.map(({ cluster }) => targetIn(service, cluster, port.port));
   return { ...inputs, ...noLocality, throughWaypoint };
+}
+
+/**
+ * The TLS mode of the rule. A subset does not inherit it here, unlike in its cluster; and what is behind a waypoint
+ * always counts as a subset.
+ * Source: Istio pilot/pkg/xds/endpoints/mtls_checker.go (newMtlsChecker).
+ */
+function endpointTls({ rule, subset, port, vip }: AssignmentQuestion): string | undefined {
+  return vip && subset === undefined ? undefined : endpointTlsModeOfRule(rule?.spec, subset?.name ?? '', port.port);
 }
 
 function describedAs(reader: ProxyReader, service: Service): DescribedAs | undefined {

@@ -9,7 +9,7 @@ import { policyOfPort, policyOfSubset } from '../cluster/traffic-policy.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../scope/destination-rules.ts';
 import { scopeIndex, scopeService } from '../scope/sidecar-scope.ts';
 import { type AssignmentInputs, selectAssignment, selectWaypointAssignment } from './assignment.ts';
-import { ingressWaypoint } from './ingress-waypoint.ts';
+import { ingressWaypoint, waypointTarget } from './ingress-waypoint.ts';
 
 export interface ClusterEndpoints {
   readonly clusterName: string;
@@ -47,7 +47,10 @@ function outboundHost(clusterName: string): string | undefined {
   return parsed === undefined || parsed.direction === 'inbound' ? undefined : parsed.hostname;
 }
 
-/** Undefined: the assignment is empty, because the service lacks the port or its cluster resolves host names itself. */
+/**
+ * Undefined: the assignment is empty, because the service lacks the port, its cluster resolves host names itself, or
+ * the waypoint that it asks for is unknown.
+ */
 export function selectClusterEndpoints(
   reader: ProxyReader,
   { clusterName, service, rule }: ClusterEndpoints,
@@ -61,12 +64,11 @@ export function selectClusterEndpoints(
   const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
   const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);
   const { sniDnat } = parsed;
-  const tunnels = vip ? 'always' : undefined;
-  const question = { clusterName, service, port, subset, rule, policy, dns: false, sniDnat, tunnels } as const;
+  const question = { clusterName, service, port, subset, rule, policy, dns: false, sniDnat, vip } as const;
   const waypoint = sniDnat ? undefined : ingressWaypoint(reader, service);
-  return waypoint === undefined
-    ? selectAssignment(reader, question)
-    : selectWaypointAssignment(reader, question, waypoint);
+  if (waypoint === undefined) return selectAssignment(reader, question);
+  const target = waypointTarget(reader, waypoint);
+  return target && selectWaypointAssignment(reader, question, target);
 }
 
 function resolvesHostNames(service: Service): boolean {

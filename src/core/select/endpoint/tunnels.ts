@@ -1,14 +1,12 @@
 // Which endpoints the proxy reaches through HBONE tunnels.
 // Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (supportTunnel, buildEnvoyLbEndpoint).
 
+import { MANAGED_LABEL, WAYPOINT_CONTROLLER } from '../../base/labels.ts';
 import type { Endpoint } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { isCaptured } from '../ambient/captured.ts';
 import { opensTunnels } from '../proxy/hbone.ts';
 import { isProxyless } from '../proxy/proxyless.ts';
-
-const MANAGED_LABEL = 'gateway.istio.io/managed';
-const WAYPOINT = 'istio.io-mesh-controller';
 
 /**
  * For each endpoint; empty: through none. Endpoints that take mesh mTLS are reached by it, unless a flag or `always`
@@ -24,5 +22,5 @@ export function tunnelsTo(reader: ProxyReader, endpoints: readonly Endpoint[], a
 }
 
 function takesTunnels(reader: ProxyReader, endpoint: Endpoint): boolean {
-  return endpoint.labels[MANAGED_LABEL] === WAYPOINT || isCaptured(reader, endpoint);
+  return endpoint.labels[MANAGED_LABEL] === WAYPOINT_CONTROLLER || isCaptured(reader, endpoint);
 }

@@ -1,12 +1,13 @@
-// Where TCP connections to a port of a service behind a waypoint go.
+// Where TCP connections to what is behind a waypoint go: to a port of a service, or to a workload.
 // Source: Istio pilot/pkg/networking/core/listener_waypoint.go (buildWaypointNetworkFilters).
 
 import type { ProxyReader } from '../../query/reader.ts';
 import type { DestinationRule, RouteDestination } from '../../schema/istio-types.gen.ts';
-import { inboundStatPrefix } from '../cluster/common.ts';
+import { ENCAP_CLUSTER } from '../cluster/cluster-names.ts';
+import { waypointStatPrefix } from '../cluster/common.ts';
 import { waypointCluster, waypointTcpDestinations } from '../route/waypoint-routes.ts';
 import { scopeRules } from '../scope/destination-rules.ts';
-import { connectionSettings, type TcpRoute } from './tcp-routes.ts';
+import { connectionSettings, plainTcpRoute, type TcpRoute } from './tcp-routes.ts';
 import type { WaypointChain } from './waypoint.ts';
 
 /** The settings of the connection are those of the rule for the first destination, as in Istio. */
@@ -18,8 +19,15 @@ export function waypointTcpRoute(reader: ProxyReader, { name, service, port }: W
   return {
     ...connectionSettings(reader, rule, subset),
     ...splitOf(reader, routes, name, port.port),
-    statPrefix: inboundStatPrefix(reader.mesh('inboundClusterStatName'), name, service.hostname, service, port),
+    statPrefix: waypointStatPrefix(reader.mesh('inboundClusterStatName'), name, service, port),
   };
+}
+
+/** To workloads. */
+export function directTcpRoute(reader: ProxyReader): TcpRoute {
+  const port = { port: 0, name: 'unknown' };
+  const statPrefix = waypointStatPrefix(reader.mesh('inboundClusterStatName'), ENCAP_CLUSTER, undefined, port);
+  return { ...plainTcpRoute(reader, ENCAP_CLUSTER), statPrefix };
 }
 
 /** Without a route the chain's own cluster. */

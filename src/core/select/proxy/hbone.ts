@@ -1,10 +1,12 @@
 // Which sides of HBONE, the tunnels of ambient mode, a proxy takes: opening tunnels to endpoints behind them, and
 // taking the tunnels of others.
-// Source: Istio pilot/pkg/features/ambient.go, pilot/pkg/model/context.go (EnableHBONEListen),
+// Source: Istio pilot/pkg/features/ambient.go, pilot/pkg/model/context.go (EnableHBONEListen,
+// ShouldCreateDoubleHBONEResources),
 // pilot/pkg/networking/core/cluster_builder.go (sendHbone).
 
-import type { ProxyReader } from '../../query/reader.ts';
-
+import { MANAGED_LABEL, WAYPOINT_CONTROLLER } from '../../base/labels.ts';
+import type { Derivation, ProxyReader } from '../../query/reader.ts';
+import { proxyLabels } from '../../registry/workload.ts';
 import { istioFilters, meshMtls } from './proxy-capabilities.ts';
 import { metadataFlag } from './proxy-metadata.ts';
 import { isWaypoint } from './proxy-type.ts';
@@ -19,6 +21,16 @@ export function sendsHbone(reader: ProxyReader): boolean {
 export function opensTunnels(reader: ProxyReader): boolean {
   return sendsHbone(reader) && !metadataFlag(reader, 'DISABLE_HBONE_SEND');
 }
+
+/** The waypoint has what opens tunnels in tunnels, to other networks: a Gateway manages it. */
+export function nestsTunnels(reader: ProxyReader): boolean {
+  return reader.derived(isManagedWaypoint) && reader.feature('AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT');
+}
+
+const isManagedWaypoint: Derivation<boolean> = {
+  name: 'select/isManagedWaypoint',
+  run: reader => isWaypoint(reader) && reader.derived(proxyLabels)[MANAGED_LABEL] === WAYPOINT_CONTROLLER,
+};
 
 /** The sidecar takes tunnels: its metadata demands it. */
 export function takesTunnels(reader: ProxyReader): boolean {

@@ -71,10 +71,18 @@ export function unpatchedListeners(reader: ProxyReader): readonly Unpatched[] {
     case 'sidecar':
       return [...sidecarInward(reader), ...sidecarOutward(reader)];
     case 'waypoint':
-      return isWaypoint(reader) ? [['SIDECAR_INBOUND', reader.get(waypointListeners, '')]] : [];
+      return isWaypoint(reader) ? waypointOwn(reader) : [];
     default:
       return [];
   }
+}
+
+/** Patches may add listeners for what it sends, of which it has none. */
+function waypointOwn(reader: ProxyReader): readonly Unpatched[] {
+  return [
+    ['SIDECAR_OUTBOUND', []],
+    ['SIDECAR_INBOUND', reader.get(waypointListeners, '')],
+  ];
 }
 
 type Unpatched = readonly [context: PatchContext, made: Listeners];

@@ -10,7 +10,6 @@ import {
   INNER_CONNECT_ORIGINATE,
   OUTER_CONNECT_ORIGINATE,
 } from '../../../core/select/cluster/cluster-names.ts';
-import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import { filterStateFactory, ownNetwork } from '../../../core/select/listener/tunnels.ts';
 import {
   DIRECT_HTTP,
@@ -18,7 +17,8 @@ import {
   selectWaypointPlan,
   type WaypointChain,
 } from '../../../core/select/listener/waypoint.ts';
-import { waypointTcpRoute } from '../../../core/select/listener/waypoint-tcp.ts';
+import { directTcpRoute, waypointTcpRoute } from '../../../core/select/listener/waypoint-tcp.ts';
+import { nestsTunnels } from '../../../core/select/proxy/hbone.ts';
 import { defaultRouteSelector } from '../../../core/select/route/default-route.ts';
 import { waypointRoutes } from '../../../core/select/route/waypoint-routes.ts';
 import { type TrafficClass, waypointTraffic } from '../../../core/select/telemetry/traffic-class.ts';
@@ -43,7 +43,7 @@ export const waypointListeners: Query<'', readonly Resource<Listener>[]> = {
     connectTerminate(reader, DIRECT),
     mainInternal(reader),
     connectOriginate(reader, DIRECT),
-    ...otherNetworks(reader),
+    ...(nestsTunnels(reader) ? otherNetworks(reader) : []),
   ],
 };
 
@@ -149,7 +149,7 @@ function directChains(reader: ProxyReader): readonly FilterChain[] {
   const tcp = [
     keptDestination,
     ...tcpFilters(reader, DIRECT, 0),
-    ...terminalFilters(reader, plainTcpRoute(reader, ENCAP_CLUSTER), { protocol: 'TCP' }, accessLog),
+    ...terminalFilters(reader, directTcpRoute(reader), { protocol: 'TCP' }, accessLog),
   ];
   const hcm = httpConnectionManager(reader, {
     traffic: DIRECT,

@@ -42,9 +42,10 @@ function groupByLocality(inputs: AssignmentInputs): readonly Group[] {
   inputs.endpoints.forEach((endpoint, i) => {
     const through = inputs.throughWaypoint[i];
     const tunnel = inputs.tunnels[i] === true || through !== undefined;
-    const mtls = inputs.mtls[i] === true && !tunnel;
+    const mtls = inputs.mtls[i] === true && (!tunnel || inputs.vip);
     const { labels, network, cluster, locality } = endpoint;
-    const lb = tunnel ? tunnelledEndpoint(endpoint, inputs, !inputs.vip, through) : lbEndpoint(endpoint, mtls, inputs);
+    const plain = lbEndpoint(endpoint, mtls, inputs);
+    const lb = tunnel ? tunnelledEndpoint(endpoint, plain, !inputs.vip, through) : plain;
     const member: Member = { lb, weight: weightOf(endpoint), mtls, labels, network, cluster };
     const members = byLocality.get(locality);
     if (members === undefined) byLocality.set(locality, [member]);

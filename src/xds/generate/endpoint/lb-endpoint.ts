@@ -41,16 +41,16 @@ export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointF
 }
 
 /**
- * Behind an HBONE tunnel, which an internal listener opens to its first address. `matched`: the cluster has other ways
- * to endpoints too. `through`: the endpoint is a waypoint, and the tunnel asks it for this.
+ * Behind an HBONE tunnel, which an internal listener opens to its first address. `plain`: the endpoint without the
+ * tunnel. `matched`: the cluster has other ways to endpoints too. `through`: the endpoint is a waypoint, and the tunnel
+ * asks it for this.
  */
 export function tunnelledEndpoint(
   endpoint: Endpoint,
-  facts: LbEndpointFacts,
+  plain: LbEndpoint,
   matched: boolean,
   through: string | undefined,
 ): LbEndpoint {
-  const plain = lbEndpoint(endpoint, false, facts);
   const target = hostPort(endpoint.addresses[0] ?? '', endpoint.port);
   return {
     ...plain,

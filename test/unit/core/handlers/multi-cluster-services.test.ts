@@ -61,7 +61,7 @@ describe('endpoints of another cluster', () => {
     name: 'test/addresses',
     run: (reader: Parameters<typeof selectAssignment>[0], host: string): readonly string[] => {
       const [web] = reader.get(servicesOfHost, host);
-      const question = { clusterName: '', service: web!, port: web!.ports[0]!, dns: false, sniDnat: false };
+      const question = { clusterName: '', service: web!, port: web!.ports[0]!, dns: false, sniDnat: false, vip: false };
       const none = { subset: undefined, rule: undefined, policy: undefined };
       return selectAssignment(reader, { ...question, ...none }).endpoints.flatMap(endpoint => endpoint.addresses);
     },

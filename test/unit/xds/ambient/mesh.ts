@@ -13,11 +13,11 @@ import { ask, proxyOf } from '../../world.ts';
 const CAPTURED = { 'ambient.istio.io/redirection': 'enabled' };
 
 export function service(name: string, ip: string, ports: readonly JsonObject[], more: JsonObject = {}): JsonObject {
-  const { labels = {}, selector = { app: name } } = more;
+  const { labels = {}, annotations = {}, selector = { app: name } } = more;
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace: 'shop', labels },
+    metadata: { name, namespace: 'shop', labels, annotations },
     spec: { clusterIP: ip, clusterIPs: [ip], ports, selector },
   };
 }
@@ -62,7 +62,9 @@ const GATEWAY = 'gateway.networking.k8s.io/gateway-name';
 const MANAGED = 'gateway.istio.io/managed';
 
 /** Namespace `shop`, whose services use the waypoint `way`: `web` with a port of each sort. */
-export function shop(more: { readonly gateway?: JsonObject; readonly webLabels?: JsonObject } = {}): JsonObject[] {
+export function shop(
+  more: { readonly gateway?: JsonObject; readonly webLabels?: JsonObject; readonly webAnnotations?: JsonObject } = {},
+): JsonObject[] {
   const managed = { [MANAGED]: 'istio.io-mesh-controller', [GATEWAY]: 'way' };
   const ports = [port('http', 80), port('tcp', 9000), port('other', 7000)];
   return [
@@ -71,7 +73,7 @@ export function shop(more: { readonly gateway?: JsonObject; readonly webLabels?:
     service('way', '10.0.0.1', [port('mesh', 15008)], { labels: managed, selector: managed }),
     pod('way', '10.1.0.1', { labels: { ...managed, 'security.istio.io/tlsMode': 'istio' }, captured: false }),
     slice('way', '10.1.0.1', [{ name: 'mesh', port: 15008, protocol: 'TCP' }]),
-    service('web', '10.0.0.2', ports, { labels: more.webLabels ?? {} }),
+    service('web', '10.0.0.2', ports, { labels: more.webLabels ?? {}, annotations: more.webAnnotations ?? {} }),
     pod('web', '10.1.0.2'),
     slice(
       'web',

@@ -17,8 +17,12 @@ import {
 
 const way = waypointProxy();
 const text = (value: unknown): string => JSON.stringify(value);
+const versions: Readonly<Record<string, string>> = {
+  AuthorizationPolicy: 'security.istio.io/v1',
+  EnvoyFilter: 'networking.istio.io/v1alpha3',
+};
 const istio = (kind: string, name: string, spec: JsonObject): JsonObject => ({
-  apiVersion: kind === 'AuthorizationPolicy' ? 'security.istio.io/v1' : 'networking.istio.io/v1',
+  apiVersion: versions[kind] ?? 'networking.istio.io/v1',
   kind,
   metadata: { name, namespace: 'shop' },
   spec,
@@ -58,6 +62,28 @@ describe('a waypoint', () => {
     expect(text(main?.filterChainMatcher)).toContain('"10.1.0.2"');
     expect(text(main?.filterChainMatcher)).toContain('direct-http');
     expect(text(main?.listenerFilters)).not.toContain('filterDisabled');
+  });
+
+  it('takes no connections to instances of waypoints', () => {
+    const gateway = waypoint('way', { namespace: 'shop', labels: { 'istio.io/waypoint-for': 'all' } });
+    const managed = { 'gateway.istio.io/managed': 'istio.io-mesh-controller' };
+    const objects = [...shop({ gateway }), pod('young', '10.1.0.5', { labels: managed })];
+    const matcher = text(listenersOf(ambientWorld(objects), way).get('main_internal')?.filterChainMatcher);
+    expect(matcher).not.toContain('"10.1.0.5"');
+    expect(matcher).not.toContain('"10.1.0.1"');
+  });
+
+  it('has the listeners that EnvoyFilters add for what is sent and for what arrives', () => {
+    const added = (context: string) => ({
+      applyTo: 'LISTENER',
+      match: { context },
+      patch: { operation: 'ADD', value: { name: `added-${context}` } },
+    });
+    const targetRefs = [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'way' }];
+    const configPatches = ['SIDECAR_INBOUND', 'SIDECAR_OUTBOUND', 'GATEWAY'].map(added);
+    const state = ambientWorld([...shop(), istio('EnvoyFilter', 'added', { targetRefs, configPatches })]);
+    const names = [...listenersOf(state, way).keys()].filter(name => name.startsWith('added'));
+    expect(names).toEqual(['added-SIDECAR_INBOUND', 'added-SIDECAR_OUTBOUND']);
   });
 
   it('serves no service that another label keeps away, and none without ambient mode', () => {
@@ -141,6 +167,28 @@ describe('a gateway', () => {
       'envoy.filters.listener.original_dst': { local: '10.0.0.2:80', waypoint: '10.1.0.1:15008' },
       'envoy.transport_socket_match': { tunnel: 'http' },
     });
+  });
+
+  it('finds a waypoint by the address of its service; one that no service has is none', () => {
+    const webLabels = { 'istio.io/ingress-use-waypoint': 'true' };
+    const target = (value: string): unknown => {
+      const gateway = waypoint('way', { namespace: 'shop', addresses: [{ type: 'IPAddress', value }] });
+      const [endpoint] = endpointsIn(ambientWorld(shop({ gateway, webLabels })), gatewayProxy(), cluster);
+      return endpoint?.endpoint?.address?.envoyInternalAddress?.endpointId;
+    };
+    expect(target('10.0.0.1')).toBe('10.1.0.1:15008');
+    expect(target('10.0.0.99')).toBe('10.1.0.2:8080');
+  });
+
+  it('leads nowhere while the service of the waypoint is unknown, or does not listen for tunnels', () => {
+    const asking = shop({ webLabels: { 'istio.io/ingress-use-waypoint': 'true' } });
+    const deaf = service('way', '10.0.0.1', [port('http', 80)]);
+    const unknown = asking.filter(
+      ({ kind, metadata }) => kind !== 'Service' || (metadata as JsonObject).name !== 'way',
+    );
+    for (const objects of [unknown, [...asking, deaf]]) {
+      expect(endpointsIn(ambientWorld(objects), gatewayProxy(), cluster)).toEqual([]);
+    }
   });
 
   it('leads to the workloads of all others', () => {

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { destinationRule, serviceEntry } from '../../core/registry/fixtures.ts';
+import { ambientWorld } from '../../core/select/ambient/fixtures.ts';
+import { chainsOf, clustersOf, endpointsIn, listenersOf, pod, shop, waypointProxy } from './mesh.ts';
+
+const way = waypointProxy();
+const WEB = 'web.shop.svc.cluster.local';
+const text = (value: unknown): string => JSON.stringify(value);
+const inShop = { namespace: 'shop' };
+
+const outside = (spec: JsonObject = {}): JsonObject =>
+  serviceEntry(
+    'outside',
+    {
+      hosts: ['outside.example.com'],
+      addresses: ['10.9.0.1'],
+      ports: [{ number: 443, name: 'tls', protocol: 'TCP' }],
+      resolution: 'STATIC',
+      endpoints: [{ address: '10.9.1.1' }],
+      subjectAltNames: ['spiffe://outside'],
+      ...spec,
+    },
+    inShop,
+  );
+const OUTSIDE = 'inbound-vip|443|tcp|outside.example.com';
+
+describe('a cluster of a waypoint', () => {
+  it('does not panic over unhealthy endpoints of a service that prefers near ones', () => {
+    const near = shop({ webAnnotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } });
+    const lb = (objects: readonly JsonObject[]) =>
+      clustersOf(ambientWorld(objects), way).get(`inbound-vip|80|http|${WEB}`)?.commonLbConfig;
+    expect(lb(near)?.healthyPanicThreshold).toEqual({});
+    expect(lb(shop())?.healthyPanicThreshold).toBeUndefined();
+  });
+
+  it('verifies the names of the rule alone, not those of a ServiceEntry', () => {
+    const simple = destinationRule(
+      'outside',
+      'outside.example.com',
+      { trafficPolicy: { tls: { mode: 'SIMPLE' } } },
+      inShop,
+    );
+    const socket = text(clustersOf(ambientWorld([...shop(), outside(), simple]), way).get(OUTSIDE)?.transportSocket);
+    expect(socket).toContain('UpstreamTlsContext');
+    expect(socket).not.toContain('spiffe://outside');
+  });
+
+  it('takes the certificates of the rule, whatever files and sockets the proxy has', () => {
+    const mutual = destinationRule(
+      'web',
+      WEB,
+      { trafficPolicy: { tls: { mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k', caCertificates: '/r' } } },
+      inShop,
+    );
+    const proxy = waypointProxy({ TLS_CLIENT_CERT_CHAIN: '/other', 'file-credential': 'true', credential: 'true' });
+    const socket = text(
+      clustersOf(ambientWorld([...shop(), mutual]), proxy).get(`inbound-vip|80|http|${WEB}`)?.transportSocket,
+    );
+    expect(socket).toContain('file-cert:/c~/k');
+    expect(socket).not.toContain('/other');
+    expect(socket).not.toContain('sds-files-grpc');
+  });
+
+  it('says of endpoints that they take mesh mTLS beside the tunnel, whatever the rule of the service says', () => {
+    const both = pod('web', '10.1.0.2', { labels: { 'security.istio.io/tlsMode': 'istio' } });
+    const off = destinationRule('web', WEB, { trafficPolicy: { tls: { mode: 'DISABLE' } } }, inShop);
+    const metadata = (objects: readonly JsonObject[]) =>
+      endpointsIn(ambientWorld(objects), way, `inbound-vip|80|http|${WEB}`)[0]?.metadata?.filterMetadata;
+    for (const objects of [
+      [...shop(), both],
+      [...shop(), both, off],
+    ]) {
+      expect(metadata(objects)?.['envoy.transport_socket_match']).toEqual({ tlsMode: 'istio' });
+      expect(metadata(objects)).toHaveProperty('envoy.filters.listener.original_dst');
+    }
+  });
+
+  it('opens tunnels in tunnels only for a proxy that a Gateway manages, and with the flag', () => {
+    const names = (objects: readonly JsonObject[], env = {}) => [
+      ...clustersOf(ambientWorld(objects, env), way).keys(),
+      ...listenersOf(ambientWorld(objects, env), way).keys(),
+    ];
+    const nested = (found: readonly string[]) => found.filter(name => /^(inner|outer)_connect_originate$/.test(name));
+    expect(nested(names(shop()))).toHaveLength(4);
+    expect(nested(names(shop(), { AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT: 'false' }))).toEqual([]);
+    const unmanaged = [...shop(), pod('way', '10.1.0.1', { labels: { app: 'way' }, captured: false })];
+    expect(nested(names(unmanaged))).toEqual([]);
+    expect(names(unmanaged)).toContain('connect_originate');
+  });
+});
+
+describe('the statistics of a waypoint', () => {
+  const statPrefixes = (pattern: string): string => {
+    const objects = [...shop(), outside()];
+    const chains = chainsOf(ambientWorld(objects, {}, { inboundClusterStatName: pattern }), way);
+    const prefixOf = (chain: string): string | undefined =>
+      text(chains.get(chain)).match(/"statPrefix":"([^"]*)"/)?.[1];
+    return [OUTSIDE, `inbound-vip|9000|tcp|${WEB}`, 'direct-tcp'].map(prefixOf).join(' ');
+  };
+
+  it('are named by the pattern for inbound clusters, services of any registry by name and namespace', () => {
+    expect(statPrefixes('%SERVICE%')).toBe('outside.example.com.shop web.shop ');
+    expect(statPrefixes('%SERVICE_NAME%_%SERVICE_PORT_NAME%_%SERVICE_PORT%')).toBe(
+      'outside.example.com_tls_443 web_tcp_9000 _unknown_0',
+    );
+  });
+});
