@@ -112,18 +112,15 @@ function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
  */
 function stringsConflict(root: StringMatch | undefined, leaf: StringMatch | undefined): boolean {
   if (root === undefined || leaf === undefined) return false;
-  if (root.regex !== undefined || leaf.regex !== undefined) return true;
   if (root.exact) return root.exact !== leaf.exact;
-  if (!root.prefix) return true;
-  const value = leaf.exact || leaf.prefix;
-  return value?.startsWith(root.prefix) !== true;
+  const value = leaf.exact || leaf.prefix || '';
+  return !root.prefix || !value.startsWith(root.prefix);
 }
 
 function mapsConflict(
-  root: Readonly<Record<string, StringMatch>> | undefined,
-  leaf: Readonly<Record<string, StringMatch>> | undefined,
+  root: Readonly<Record<string, StringMatch>> = {},
+  leaf: Readonly<Record<string, StringMatch>> = {},
 ): boolean {
-  if (root === undefined || leaf === undefined) return false;
   return Object.keys(leaf).some(key => Object.hasOwn(root, key) && stringsConflict(root[key], leaf[key]));
 }
 
@@ -133,15 +130,14 @@ function portsConflict(root: number, leaf: number): boolean {
 
 /** A longer list conflicts even where it only repeats names, as in Istio. */
 function gatewaysConflict(root: readonly string[], leaf: readonly string[]): boolean {
-  if (root.length === 0 || leaf.length === 0) return false;
+  if (root.length === 0) return false;
   return root.length < leaf.length || !leaf.every(gateway => root.includes(gateway));
 }
 
 function labelsConflict(
-  root: Readonly<Record<string, string>> | undefined,
-  leaf: Readonly<Record<string, string>> | undefined,
+  root: Readonly<Record<string, string>> = {},
+  leaf: Readonly<Record<string, string>> = {},
 ): boolean {
-  if (root === undefined || leaf === undefined) return false;
   return Object.keys(leaf).some(key => Object.hasOwn(root, key) && root[key] !== leaf[key]);
 }
 

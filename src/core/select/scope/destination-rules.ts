@@ -27,7 +27,7 @@ export const destinationRule: Query<RuleTarget, MergedRule | undefined> = {
     if (service === undefined) return undefined;
     const { namespace } = reader.get(scopeSettings, '');
     const rules = reader.get(rulesForClient, { client: namespace, owner: service.namespace, hostname });
-    return chosenRule(reader, namespace, rules, direction === 'outbound');
+    return chosenRule(reader, rules, direction === 'outbound');
   },
 };
 
@@ -48,24 +48,20 @@ const rulePairs: Query<'', readonly (readonly [hostname: string, rule: MergedRul
     const { namespace } = reader.get(scopeSettings, '');
     const pairs: [string, MergedRule][] = [];
     for (const { hostname, namespace: owner } of reader.get(scopedServices, '')) {
-      const rule = chosenRule(reader, namespace, candidates(reader, namespace, owner, hostname), true);
+      const rule = chosenRule(reader, candidates(reader, namespace, owner, hostname), true);
       if (rule !== undefined) pairs.push([hostname, rule]);
     }
     return pairs;
   },
 };
 
-function chosenRule(
-  reader: ProxyReader,
-  namespace: string,
-  rules: readonly MergedRule[],
-  outbound: boolean,
-): MergedRule | undefined {
+/** A rule with a workload selector is private: only proxies of its namespace have it among theirs. */
+function chosenRule(reader: ProxyReader, rules: readonly MergedRule[], outbound: boolean): MergedRule | undefined {
   let last: MergedRule | undefined;
   for (const rule of rules) {
-    const selector = rule.from[0]!.spec.workloadSelector?.matchLabels;
-    if (rule.from[0]!.spec.workloadSelector === undefined) last = rule;
-    else if (outbound && rule.namespace === namespace && proxySelectedBy(reader, selector ?? {})) return rule;
+    const selector = rule.from[0]!.spec.workloadSelector;
+    if (selector === undefined) last = rule;
+    else if (outbound && proxySelectedBy(reader, selector.matchLabels ?? {})) return rule;
   }
   return last;
 }
@@ -94,7 +90,7 @@ function candidates(reader: Reader, client: string, owner: string, hostname: str
   };
   const own = client === root ? found('rootPrivate', root) : found('local', client);
   if (own.length > 0) return own.map(entry => entry.rule);
-  for (const namespace of owner === root ? [root] : [owner, root]) {
+  for (const namespace of new Set([owner, root])) {
     const exported = found('exported', namespace).filter(entry => isExportedTo(entry, client));
     if (exported.length > 0) return exported.map(entry => entry.rule);
   }

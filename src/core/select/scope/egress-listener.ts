@@ -133,9 +133,7 @@ function oneNamespaceEach(
     const seen = chosen.get(service.hostname);
     if (seen?.namespace === namespace) continue;
     const better =
-      seen === undefined ||
-      service.namespace === namespace ||
-      (kubernetesFirst && service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
+      seen === undefined || service.namespace === namespace || (kubernetesFirst && service.registry === 'Kubernetes');
     if (better) chosen.set(service.hostname, service);
   }
   return services.filter(service => chosen.get(service.hostname)?.namespace === service.namespace);

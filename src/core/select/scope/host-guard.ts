@@ -27,7 +27,7 @@ export function guardedHost(
   const isRoute = annotations[ROUTE_SEMANTICS] === 'gateway';
   if (isRoute && http !== undefined) return undefined;
   const { open, others } = exportsOf(exportTo, reader.mesh('defaultVirtualServiceExportTo'), namespace);
-  if (!open && others.every(other => other === namespace)) return undefined;
+  if (!open && others.length === 0) return undefined;
   return hosts.find(host => isForeign(reader, namespace, host));
 }
 

@@ -19,9 +19,10 @@ export const importEverything: readonly string[] = ['*/*'];
 export function importsOf(hosts: readonly string[], namespace: string): Imports {
   const sets = new Map<string, { readonly exact: Set<string>; readonly wildcards: string[] }>();
   for (const entry of hosts) {
-    const parts = entry.split('/');
-    const [owner, host] = parts;
-    if (parts.length !== 2 || owner === undefined || host === undefined) continue;
+    const slash = entry.indexOf('/');
+    if (slash < 0 || slash < entry.lastIndexOf('/')) continue;
+    const owner = entry.slice(0, slash);
+    const host = entry.slice(slash + 1);
     const key = owner === '.' ? namespace : owner;
     const set = sets.get(key) ?? { exact: new Set(), wildcards: [] };
     sets.set(key, set);

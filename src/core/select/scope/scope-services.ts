@@ -111,18 +111,16 @@ function serviceFor(reader: Reader, hostname: string, namespace: string): Servic
 }
 
 /**
- * Argument: a hostname. One service for each namespace: the oldest, but a Kubernetes service replaces others. Sorted
- * by age.
+ * Argument: a hostname. One service for each namespace: the oldest, but a Kubernetes service replaces others. By age.
  */
 export const servicesByNamespace: Query<string, readonly Service[]> = {
   name: 'select/servicesByNamespace',
   run: (reader, hostname) => {
     const found = new Map<string, Service>();
     for (const service of reader.get(servicesOfHost, hostname)) {
-      const seen = found.get(service.namespace);
-      const better = seen === undefined || (service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
-      if (better) found.set(service.namespace, service);
+      const isBetter = !found.has(service.namespace) || service.registry === 'Kubernetes';
+      if (isBetter) found.set(service.namespace, service);
     }
-    return [...found.values()].sort((a, b) => a.creationTime - b.creationTime || compareText(a.namespace, b.namespace));
+    return [...found.values()];
   },
 };

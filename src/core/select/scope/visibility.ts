@@ -1,6 +1,6 @@
 // Which services a namespace may see. ExternalName aliases are among them (resolution `Alias`): routes look them up,
 // but they have no resources.
-// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, servicesExportedToNamespace).
+// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, servicesExportedToNamespace, IsServiceVisible).
 
 import type { Service } from '../../model/service.ts';
 import type { Query } from '../../query/reader.ts';
@@ -14,15 +14,17 @@ export const visibleServices: Query<string, readonly Service[]> = {
   name: 'select/visibleServices',
   run: (reader, namespace) => {
     const services = reader.get(allServices, '');
-    const named = services.filter(service => !isPublic(service) && isVisible(service, namespace));
-    const open = services.filter(isPublic);
-    return named.length === 0 ? open : [...named, ...open];
+    const named = services.filter(({ exportTo }) => exportTo.includes(namespace) && !exportTo.some(isWide));
+    return [...named, ...services.filter(isPublic)];
   },
 };
 
+/** Names of all namespaces and of none take precedence over a name. */
+const isWide = (target: string): boolean => target === '*' || target === '~';
+
+/** To rules that name the service as a destination: a namespace that is named counts, even beside `~`. */
 export function isVisible(service: Service, namespace: string): boolean {
-  if (isPublic(service)) return true;
-  return !service.exportTo.includes('~') && service.exportTo.includes(namespace);
+  return isPublic(service) || service.exportTo.includes(namespace);
 }
 
 function isPublic(service: Service): boolean {

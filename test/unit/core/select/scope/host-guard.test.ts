@@ -3,9 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
+import { virtualServicesFor } from '../../../../../src/core/select/scope/virtual-services.ts';
 import { findingsOf } from '../../../../../src/offline/findings.ts';
 import { configIn } from '../../../../../src/offline/held.ts';
-import { world } from '../../../world.ts';
+import { ask, world } from '../../../world.ts';
 
 const ON = { PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: 'true' };
 const ALPHA = { PILOT_ENABLE_ALPHA_GATEWAY_API: 'true' };
@@ -59,8 +60,8 @@ const heldText = (env: Record<string, string>, files: string): string => {
   return JSON.stringify([routes, listeners]);
 };
 const isTaken = (env: Record<string, string>, files: string): boolean => heldText(env, files).includes('/taken');
-const found = (env: Record<string, string>, files: string): readonly string[] =>
-  findingsOf(world([files], { settings: { ...defaultSettings, env } }))
+const found = (env: Record<string, string>, files: string, mesh: JsonObject = {}): readonly string[] =>
+  findingsOf(world([files], { mesh, settings: { ...defaultSettings, env } }))
     .filter(({ code }) => code === 'guarded')
     .map(({ object, path }) => `${object} ${path}`);
 
@@ -88,6 +89,12 @@ describe('with the guard (ISTIO-SECURITY-2026-002)', () => {
     },
   );
 
+  it('a VirtualService does not route a host that a wildcard of another namespace covers', () => {
+    const wide = `${entry('bank', '*.example.net', 2020).replace('name: entry', 'name: wide').replace('DNS', 'NONE')}`;
+    expect(isTaken(ON, wide + takeover('api.example.net'))).toBe(false);
+    expect(isTaken(ON, wide + takeover('example.net'))).toBe(true);
+  });
+
   it('of two ServiceEntries of a host the older says whose it is', () => {
     const later = `${entry('evil', 'api.example.com', 2021).replace('name: entry', 'name: later')}`;
     const sooner = later.replace('2021', '2019');
@@ -95,8 +102,27 @@ describe('with the guard (ISTIO-SECURITY-2026-002)', () => {
     expect(isTaken(ON, sooner + takeover('api.example.com'))).toBe(true);
   });
 
+  it('a VirtualService with such a host goes on routing at the gateways that it names', () => {
+    const gateways = (env: Record<string, string>, gatewaysOfIt: string) => {
+      const state = world([takeover('api.example.com', `gateways: [${gatewaysOfIt}]`)], {
+        settings: { ...defaultSettings, env },
+      });
+      return ['mesh', 'evil/gw'].filter(
+        gateway => ask(state, virtualServicesFor, { namespace: 'shop', gateway }).length > 0,
+      );
+    };
+    expect(gateways({}, 'gw, mesh')).toEqual(['mesh', 'evil/gw']);
+    expect(gateways(ON, 'gw, mesh')).toEqual(['evil/gw']);
+    expect(gateways(ON, 'gw')).toEqual(['evil/gw']);
+    expect(gateways(ON, 'mesh')).toEqual([]);
+    expect(found(ON, takeover('api.example.com', 'gateways: [gw]'))).toEqual([]);
+  });
+
   it('a VirtualService that its own namespace alone sees routes what it likes: it takes nothing from others', () => {
     expect(found(ON, takeover('pay.bank.svc.cluster.local', "exportTo: ['.']"))).toEqual([]);
+    expect(found(ON, takeover('pay.bank.svc.cluster.local', 'exportTo: [evil]'))).toEqual([]);
+    expect(found(ON, takeover('pay.bank.svc.cluster.local'), { defaultVirtualServiceExportTo: ['.'] })).toEqual([]);
+    expect(found(ON, takeover('pay.bank.svc.cluster.local', 'exportTo: [shop]'))).toHaveLength(1);
   });
 
   it.each([

@@ -1,8 +1,18 @@
 // References that lead nowhere are found, those that lead somewhere are not.
 
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { danglingReferences } from '../../../../../src/core/select/scope/references.ts';
-import { ask, withObjects, world } from '../../../world.ts';
+import { ask, inCluster, withObjects, world } from '../../../world.ts';
+import {
+  destinationRule,
+  node,
+  peerAuthentication,
+  pod,
+  service,
+  serviceEntry,
+  virtualService,
+} from '../../registry/fixtures.ts';
 
 const referring = `
 apiVersion: networking.istio.io/v1
@@ -82,4 +92,74 @@ test('references to a subset that the service does not have are reported', () =>
   const [service] = referred.split('---').filter(text => text.includes('kind: Service'));
   const found = ask(withObjects(world([referring]), service ?? ''), danglingReferences, '');
   expect(found.map(({ missing }) => missing)).toContain('subset v1 of web.prod.svc.cluster.local');
+});
+
+test('a subset is one of the rules for its host alone', () => {
+  const rules = (host: string, ...subsets: readonly string[]) =>
+    destinationRule(`${subsets.join('-')}-of-${host}`, host, {
+      subsets: subsets.map(name => ({ name, labels: { version: name } })),
+    });
+  const named = (...rulesOfIt: readonly JsonObject[]) => {
+    const destination = { host: 'web', subset: 'v1' };
+    const route = virtualService('vs', { hosts: ['a.com'], http: [{ route: [{ destination }] }] });
+    const found = ask(world([service('web'), service('db'), route, ...rulesOfIt]), danglingReferences, '');
+    return found.filter(({ kind }) => kind === 'VirtualService').map(({ missing }) => missing);
+  };
+  const missing = ['subset v1 of web.default.svc.cluster.local'];
+  expect(named(rules('db', 'v1'), rules('web', 'v2'))).toEqual(missing);
+  expect(named(destinationRule('none', 'web'))).toEqual(missing);
+  expect(named(rules('web', 'v2'), rules('web', 'v3', 'v1'), rules('db', 'v4'))).toEqual([]);
+});
+
+test('a selector names its labels by key, and where they were looked for', () => {
+  const found = (scope: string, ...pods: readonly JsonObject[]) => {
+    const policy = peerAuthentication('p', { selector: { matchLabels: { b: '2', a: '1' } } }, { namespace: scope });
+    return ask(world([policy, ...pods]), danglingReferences, '').map(({ missing, workload }) => ({
+      missing,
+      workload,
+    }));
+  };
+  const podOf = (labels: Readonly<Record<string, string>>, name = 'x') =>
+    pod(name, '10.0.0.1', { namespace: 'prod', labels });
+  const labels = { a: '1', b: '2' };
+  const missing = 'workload with a=1,b=2';
+  expect(found('prod', podOf({ a: '1' }))).toEqual([{ missing, workload: { labels, namespace: 'prod' } }]);
+  expect(found('istio-system', podOf({ a: '1' }))).toEqual([{ missing, workload: { labels, namespace: undefined } }]);
+  expect(found('prod', podOf({ a: '1' }), podOf(labels, 'y'))).toEqual([]);
+});
+
+test('selectors of kinds that are no policies look into their own namespace, also in the root namespace', () => {
+  const entry = serviceEntry(
+    'a',
+    { hosts: ['a.com'], workloadSelector: { labels: { app: 'web' } } },
+    { namespace: 'istio-system' },
+  );
+  const there = pod('w', '10.0.0.2', { namespace: 'prod', labels: { app: 'web' } });
+  expect(ask(world([entry, there]), danglingReferences, '').map(({ missing }) => missing)).toEqual([
+    'workload with app=web',
+  ]);
+});
+
+test('a node is missing only from a cluster that delivers nodes, a Service only from the whole mesh', () => {
+  const onNode = pod('p', '10.0.0.2', { node: 'n' });
+  const missing = (...parts: Parameters<typeof world>[0]) =>
+    ask(world(parts), danglingReferences, '').map(one => one.missing);
+  expect(missing(node('other', 'r', 'z'), onNode)).toEqual(['Node/n']);
+  expect(missing(node('other', 'r', 'z'), inCluster('remote', onNode))).toEqual([]);
+  expect(missing(node('n', 'r', 'z'), inCluster('remote', onNode, node('other', 'r', 'z')))).toEqual(['Node/n']);
+  const exported = {
+    apiVersion: 'multicluster.x-k8s.io/v1alpha1',
+    kind: 'ServiceExport',
+    metadata: { name: 'web', namespace: 'default' },
+  };
+  expect(missing(exported, inCluster('remote', service('web')))).toEqual(['Service/default/web']);
+  const backend = { backendRefs: [{ name: 'web', port: 80 }] };
+  const route = {
+    apiVersion: 'gateway.networking.k8s.io/v1alpha2',
+    kind: 'TCPRoute',
+    metadata: { name: 'r', namespace: 'default' },
+    spec: { rules: [backend] },
+  };
+  expect(missing(route, inCluster('remote', service('web')))).toEqual([]);
+  expect(missing(route)).toEqual(['Service/default/web']);
 });

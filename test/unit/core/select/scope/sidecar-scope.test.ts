@@ -34,6 +34,18 @@ describe('the Sidecar of a proxy', () => {
     expect(name([root, chosen], { app: 'b' })).toBe('root');
     expect(name([chosen], { app: 'b' })).toBeUndefined();
   });
+  test('is the oldest of several that apply, and in the root namespace the default is one without selector', () => {
+    const made = (name: string, day: number, app?: string, namespace = 'default') =>
+      sidecar(name, only('./*', app === undefined ? {} : { workloadSelector: { labels: { app } } }), {
+        day,
+        namespace,
+      });
+    expect(name([made('a', 2), made('b', 1)])).toBe('b');
+    expect(name([made('a', 3, 'x'), made('b', 2, 'x'), made('c', 1)], { app: 'x' })).toBe('b');
+    expect(name([made('a', 3, 'x'), made('b', 2, 'x'), made('c', 1)], { app: 'y' })).toBe('c');
+    expect(name([made('a', 1, 'x', 'istio-system'), made('b', 2, undefined, 'istio-system')], { app: 'x' })).toBe('b');
+    expect(name([made('a', 1, 'x', 'istio-system')], { app: 'x' })).toBeUndefined();
+  });
   test('resolves namespaces of the root default in the namespace of the proxy', () => {
     const here = sidecar('root', only('./*'), { namespace: 'istio-system' });
     expect(hosts(scopeOf([here, near, far]).services)).toEqual(['near']);
@@ -108,6 +120,8 @@ test('the outbound policy comes from the Sidecar, else from the mesh', () => {
     ask(world(parts, { mesh }), sidecarScope, '').outboundTrafficPolicy.mode;
   expect(policy([])).toBe('REGISTRY_ONLY');
   expect(policy([sidecar('s', { outboundTrafficPolicy: { mode: 'ALLOW_ANY' } })])).toBe('ALLOW_ANY');
+  expect(policy([sidecar('s', { outboundTrafficPolicy: {} })])).toBe('REGISTRY_ONLY');
+  expect(scopeOf([sidecar('s', { outboundTrafficPolicy: {} })]).outboundTrafficPolicy.mode).toBe('REGISTRY_ONLY');
   expect(scopeOf([]).outboundTrafficPolicy.mode).toBe('ALLOW_ANY');
   for (const outboundTrafficPolicy of [{}, { mode: 'ALLOW_ANY_DYNAMIC_DNS' }]) {
     const state = world([], { mesh: { outboundTrafficPolicy } });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { exportsOf } from '../../../../../src/core/model/exports.ts';
-import { mergeDelegate } from '../../../../../src/core/select/scope/delegates.ts';
 import { virtualServicesFor } from '../../../../../src/core/select/scope/virtual-services.ts';
 import { ask, world } from '../../../world.ts';
-import { to, virtualService } from '../../registry/fixtures.ts';
+import { service, to, virtualService } from '../../registry/fixtures.ts';
 
-const names = (state: Parameters<typeof ask>[0], namespace: string, gateway: string) =>
-  ask(state, virtualServicesFor, { namespace, gateway }).map(vs => vs.name);
+const all = (state: Parameters<typeof ask>[0], namespace: string, gateway: string) =>
+  ask(state, virtualServicesFor, { namespace, gateway });
+const names = (...args: Parameters<typeof all>) => all(...args).map(vs => vs.name);
 
 test('exportTo of a VirtualService: `*` wins over `~`, which wins over names; an empty list is private', () => {
   expect(exportsOf(['~', '*'], undefined, 'a').open).toBe(true);
@@ -46,6 +48,115 @@ describe('the VirtualServices of a namespace', () => {
     expect(vs?.spec.http?.[0]?.route?.[0]?.destination?.host).toBe('web.prod.svc.cluster.local');
     expect(names(state, 'default', 'mesh')).toEqual(['vs']);
     expect(names(state, 'default', 'default/gw')).toEqual([]);
+  });
+
+  test('belong to the mesh without a gateway, and once to a gateway that is named twice', () => {
+    const vs = (name: string, gateways?: string[]) =>
+      virtualService(name, { hosts: ['a.com'], http: [to('a')], ...(gateways && { gateways }) });
+    const state = world([vs('a'), vs('b', []), vs('c', ['gw', 'default/gw', 'mesh']), vs('d', ['gw'])]);
+    expect(names(state, 'default', 'mesh')).toEqual(['a', 'b', 'c']);
+    expect(names(state, 'default', 'default/gw')).toEqual(['c', 'd']);
+  });
+
+  test('are visible as the mesh says if they say nothing', () => {
+    const options = { mesh: { defaultVirtualServiceExportTo: ['.'] } };
+    const state = world([virtualService('vs', { hosts: ['a.com'], http: [to('a')] })], options);
+    expect(names(state, 'default', 'mesh')).toEqual(['vs']);
+    expect(names(state, 'other', 'mesh')).toEqual([]);
+  });
+
+  test('have destinations, mirrors and gateways of every rule in full', () => {
+    const destination = { host: 'web' };
+    const route = [{ destination }];
+    const state = world([
+      virtualService('vs', {
+        hosts: ['a.com'],
+        http: [
+          { match: [{ port: 80 }], route, mirrors: [{ destination, percentage: { value: 5 } }] },
+          { route, mirror: destination },
+        ],
+        tcp: [{ match: [{ port: 81, gateways: ['gw'] }], route }, { route }],
+        tls: [{ match: [{ sniHosts: ['a.com'], gateways: ['gw'] }], route }],
+      }),
+    ]);
+    const full = { host: 'web.default.svc.cluster.local' };
+    const routes = [{ destination: full }];
+    expect(all(state, 'default', 'mesh')[0]?.spec).toMatchObject({
+      http: [
+        { match: [{ port: 80 }], route: routes, mirrors: [{ destination: full, percentage: { value: 5 } }] },
+        { route: routes, mirror: full },
+      ],
+      tcp: [{ match: [{ port: 81, gateways: ['default/gw'] }], route: routes }, { route: routes }],
+      tls: [{ match: [{ sniHosts: ['a.com'], gateways: ['default/gw'] }], route: routes }],
+    });
+  });
+});
+
+describe('a VirtualService whose annotation says how it is to be read', () => {
+  const read = (semantics: string) => {
+    const annotations = { 'internal.istio.io/route-semantics': semantics };
+    const rule = { match: [{ gateways: ['gw'] }], delegate: { name: 'leaf' } };
+    const spec = { hosts: ['web'], http: [rule, to('web')] };
+    return all(world([virtualService('vs', spec, { annotations })]), 'default', 'mesh')[0];
+  };
+  test('as a route of the Gateway API is used as it is', () => {
+    const found = read('gateway');
+    expect(found?.hosts).toEqual(['web']);
+    expect(found?.spec.http?.map(({ route }) => route?.[0]?.destination?.host)).toEqual([undefined, 'web']);
+  });
+  test('as an Ingress has full names and no delegates', () => {
+    const found = read('ingress');
+    expect(found?.hosts).toEqual(['web.default.svc.cluster.local']);
+    expect(found?.spec.http?.map(({ delegate }) => delegate?.name)).toEqual(['leaf', undefined]);
+    expect(found?.spec.http?.[0]?.match).toEqual([{ gateways: ['default/gw'] }]);
+  });
+});
+
+describe('what the Gateway API makes in the namespace of a proxy', () => {
+  const httpRoute = (parent: string, namespace = 'default'): string => `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: route, namespace: ${namespace}, creationTimestamp: '2026-01-09T00:00:00Z'}
+spec:
+  parentRefs: [${parent}]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+---
+`;
+  const gateway = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec:
+  gatewayClassName: istio
+  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
+---
+`;
+  const mesh = "{group: '', kind: Service, name: web}";
+  const listener = 'default/gw~istio-autogenerated-k8s-gateway~http';
+  const parts = [
+    gateway,
+    service('web'),
+    service('web', {}, { namespace: 'other' }),
+    virtualService('old', { hosts: ['a.com'], gateways: ['mesh', listener], http: [to('a')] }, { day: 1 }),
+    `${httpRoute(mesh)}${httpRoute(mesh, 'other')}`.replace('name: route', 'name: near'),
+    httpRoute('{name: gw}').replace('name: route', 'name: bound'),
+  ];
+  const shown = (env: Readonly<Record<string, string>>, gatewayName: string, exportTo: string) => {
+    const options = { mesh: { defaultVirtualServiceExportTo: [exportTo] }, settings: { ...defaultSettings, env } };
+    return all(world(parts, options), 'default', gatewayName).map(vs => `${vs.namespace}/${vs.name.split('~')[0]}`);
+  };
+  const LEGACY = { PILOT_UNIFIED_SIDECAR_SCOPE: 'false' };
+
+  test('comes first in the mesh, whether public or private, unless the unified scope is off', () => {
+    expect(shown({}, 'mesh', '*')).toEqual(['default/default', 'default/old', 'other/other']);
+    expect(shown({}, 'mesh', '.')).toEqual(['default/default', 'default/old']);
+    expect(shown(LEGACY, 'mesh', '*')).toEqual(['default/old', 'default/default', 'other/other']);
+  });
+  test('comes first at a gateway among what is public', () => {
+    for (const env of [{}, LEGACY]) {
+      expect(shown(env, listener, '*')).toEqual(['default/default', 'default/old']);
+      expect(shown(env, listener, '.')).toEqual(['default/old', 'default/default']);
+    }
   });
 });
 
@@ -88,31 +199,37 @@ describe('delegates', () => {
     expect(names(world([leaf()]), 'team', 'mesh')).toEqual([]);
   });
 
-  test.each([
-    [{ uri: { prefix: '/a' } }, { uri: { prefix: '/a/b' } }, 1],
-    [{ uri: { prefix: '/a' } }, { uri: { exact: '/b' } }, 0],
-    [{ uri: { exact: '/a' } }, { uri: { exact: '/a' } }, 1],
-    [{ uri: { regex: '.*' } }, { uri: { prefix: '/a' } }, 0],
-    [{ headers: { x: { exact: '1' } } }, { headers: { y: { exact: '2' } } }, 1],
-    [{ headers: { x: { exact: '1' } } }, { headers: { x: { exact: '2' } } }, 0],
-    [{ port: 80 }, { port: 81 }, 0],
-    [{ port: 80 }, {}, 1],
-    [{ sourceNamespace: 'a' }, {}, 0],
-    [{ ignoreUriCase: true }, {}, 0],
-    [{ sourceLabels: { a: '1' } }, { sourceLabels: { a: '2' } }, 0],
-    [{ gateways: ['a'] }, { gateways: ['a', 'b'] }, 0],
-    [{ gateways: ['a', 'b'] }, { gateways: ['a'] }, 1],
-    [{ gateways: ['a'] }, { gateways: ['a', 'a'] }, 0],
-  ])('merge root match %j and leaf match %j into %d rules', (rootMatch, leafMatch, count) => {
-    expect(mergeDelegate({ match: [rootMatch] }, [{ match: [leafMatch] }])).toHaveLength(count);
+  test('are of the namespace of the root unless it names one, and visible to it when private or as the mesh says', () => {
+    const near = (spec: JsonObject) => virtualService('leaf', { http: [to('inner')], ...spec });
+    const rules = [{ delegate: { name: 'leaf' } }];
+    const count = (spec: JsonObject, mesh: JsonObject = {}) => {
+      const rootOf = virtualService('root', { hosts: ['a.com'], http: rules, exportTo: ['*'] });
+      const found = all(world([rootOf, near(spec)], { mesh }), 'default', 'mesh').find(vs => vs.name === 'root');
+      return found?.spec.http?.length;
+    };
+    expect(count({ exportTo: ['.'] })).toBe(1);
+    expect(count({ exportTo: ['other'] })).toBe(0);
+    expect(count({ exportTo: ['other', '.'] })).toBe(1);
+    expect(count({}, { defaultVirtualServiceExportTo: ['~'] })).toBe(0);
+    expect(count({ hosts: [] })).toBe(1);
+    expect(count({ hosts: ['b.com'] })).toBe(0);
   });
 
-  test('prefer fields of the delegate to those of the root, and never inherit redirect and route', () => {
-    const [merged] = mergeDelegate(
-      { timeout: { seconds: 1, nanos: 0 }, headers: { request: { set: { a: '1' } } }, redirect: { uri: '/' } },
-      [{ timeout: { seconds: 2, nanos: 0 } }],
-    );
-    expect(merged).toMatchObject({ timeout: { seconds: 2 }, headers: { request: { set: { a: '1' } } } });
-    expect(merged?.redirect).toBeUndefined();
+  test('of another namespace apply when they are exported to that of the root', () => {
+    const exported = (exportTo: string[]) => all(world([root(), leaf({ exportTo })]), 'default', 'mesh')[0]?.spec.http;
+    expect(exported(['default'])).toHaveLength(2);
+    expect(exported(['other'])).toHaveLength(1);
+  });
+
+  test('of an object share one limit of compared matches, and rules without a delegate do not count', () => {
+    const matches = Array.from({ length: 200 }, (_, i) => ({ uri: { prefix: `/${i}` } }));
+    const wide = virtualService('leaf', { http: [to('inner', { match: matches })] }, { namespace: 'team' });
+    const delegated = { match: matches, delegate: { name: 'leaf', namespace: 'team' } };
+    const state = world([virtualService('root', { hosts: ['a.com'], http: [delegated, delegated, to('last')] }), wide]);
+    const routes = all(state, 'default', 'mesh')[0]?.spec.http;
+    expect(routes?.map(({ route }) => route?.[0]?.destination?.host)).toEqual([
+      'inner.team.svc.cluster.local',
+      'last.default.svc.cluster.local',
+    ]);
   });
 });
