@@ -189,7 +189,7 @@ describe('who sees a DestinationRule', () => {
   ])('exported to %j: %j', (exportTo, namespaces) => {
     expect(exported(exportTo)).toEqual(namespaces);
   });
-  test('is said by the mesh only of rules that say nothing', () => {
+  test('is decided by the mesh only for rules without exportTo', () => {
     const mesh = { defaultDestinationRuleExportTo: ['.'] };
     expect(exported([], mesh)).toEqual(['prod']);
     expect(exported(['default'], mesh)).toEqual(['default']);

@@ -58,7 +58,7 @@ describe('the VirtualServices of a namespace', () => {
     expect(names(state, 'default', 'default/gw')).toEqual(['c', 'd']);
   });
 
-  test('are visible as the mesh says if they say nothing', () => {
+  test('without exportTo are visible as the mesh says', () => {
     const options = { mesh: { defaultVirtualServiceExportTo: ['.'] } };
     const state = world([virtualService('vs', { hosts: ['a.com'], http: [to('a')] })], options);
     expect(names(state, 'default', 'mesh')).toEqual(['vs']);
