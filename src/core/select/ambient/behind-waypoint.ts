@@ -57,7 +57,12 @@ export const servicesBehind: Query<'', readonly Service[]> = {
 /** Argument: a hostname. The service of that host if it is behind the proxy. */
 export const serviceBehind: Query<string, Service | undefined> = {
   name: 'select/ambient/serviceBehind',
-  run: (reader, hostname) => reader.get(servicesBehind, '').find(service => service.hostname === hostname),
+  run: (reader, hostname) => reader.get(servicesByHost, '').get(hostname),
+};
+
+const servicesByHost: Query<'', ReadonlyMap<string, Service>> = {
+  name: 'select/ambient/servicesByHost',
+  run: reader => new Map(reader.get(servicesBehind, '').map(service => [service.hostname, service])),
 };
 
 /** The addresses of each workload behind the proxy, by creation time; none for one that is known by a name. */
