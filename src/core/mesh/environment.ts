@@ -91,7 +91,6 @@ const OF_1_31 = 'a variable of Istio 1.31, which 1.30.3 does not read either';
 export const UNSUPPORTED: Readonly<Record<string, Why>> = {
   AMBIENT_SCOPED_ADDRESS_PUSHES: ifGiven('every client of addresses gets what changed of its own'),
   AUDIENCE: ifGiven('tokens of an issuer are checked by JWT_RULE, whose audiences count'),
-  ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES: ifOn('policies with a selector have no effect on waypoints'),
   LOCAL_CLUSTER_SECRET_WATCHER: ifOn('only Secrets of the config cluster are read'),
   MCS_API_GROUP: unless('multicluster.x-k8s.io', 'multicluster.x-k8s.io is read always'),
   MCS_API_VERSION: unless('v1alpha1', 'v1alpha1 is read always'),

@@ -22,6 +22,8 @@ export const featureDefaults = {
   ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT: true,
   ENABLE_HCM_INTERNAL_NETWORKS: false,
   ENABLE_INGRESS_WAYPOINT_ROUTING: true,
+  /** Policies for the workload that a waypoint is act on the tunnels that it takes. */
+  ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES: false,
   ENABLE_LOCALITY_WEIGHTED_LB_CONFIG: false,
   ENABLE_MULTICLUSTER_HEADLESS: true,
   ENABLE_MCS_AUTO_EXPORT: false,

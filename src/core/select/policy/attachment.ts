@@ -30,16 +30,33 @@ export function isAttached(
   policy: Attachable,
   subject: PolicySubject = '',
 ): boolean {
+  return attaches(reader, namespace, policy, { subject, waypoint: reader.facet('type') === 'waypoint' });
+}
+
+/** As `isAttached` for a workload that is no waypoint, whatever the proxy is. */
+export function isAttachedToWorkload(reader: ProxyReader, namespace: string, policy: Attachable): boolean {
+  return attaches(reader, namespace, policy, { subject: '', waypoint: false });
+}
+
+interface Attached {
+  readonly subject: PolicySubject;
+  readonly waypoint: boolean;
+}
+
+function attaches(reader: ProxyReader, namespace: string, policy: Attachable, to: Attached): boolean {
   if (policy.selectsAll) return true;
   const targets = targetsOf(policy);
   const gateway = reader.derived(gatewayName);
   if (gateway === null) return targets.length === 0 && selects(reader, policy);
   if (targets.length > 0) {
     return targets.some(
-      target => targetsSubject(namespace, target, subject) || targetsGateway(reader, namespace, target, gateway),
+      target =>
+        targetsSubject(namespace, target, to.subject) ||
+        (to.waypoint && targetsWaypoints(reader, namespace, target)) ||
+        targetsGateway(reader, namespace, target, gateway),
     );
   }
-  if (reader.facet('type') === 'waypoint') return false;
+  if (to.waypoint) return false;
   return reader.feature('ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY') && selects(reader, policy);
 }
 
@@ -74,18 +91,23 @@ function targetsSubject(
   return fits && subject === `${kind} ${policyNamespace}/${name}`;
 }
 
+/** All waypoints of the mesh, by a policy of the root namespace. */
+function targetsWaypoints(
+  reader: ProxyReader,
+  policyNamespace: string,
+  { group, kind, name }: PolicyTargetReference,
+): boolean {
+  const named = group === GATEWAY_GROUP && kind === 'GatewayClass' && name === 'istio-waypoint';
+  return named && policyNamespace === reader.mesh('rootNamespace');
+}
+
 function targetsGateway(
   reader: ProxyReader,
   policyNamespace: string,
   { group, kind, name, namespace = '' }: PolicyTargetReference,
   gateway: string,
 ): boolean {
-  if (group !== GATEWAY_GROUP) return false;
-  if (kind === 'GatewayClass') {
-    const ofRoot = policyNamespace === reader.mesh('rootNamespace');
-    return reader.facet('type') === 'waypoint' && ofRoot && name === 'istio-waypoint';
-  }
-  if (kind !== 'Gateway' || name !== gateway) return false;
+  if (group !== GATEWAY_GROUP || kind !== 'Gateway' || name !== gateway) return false;
   const own = reader.facet('namespace');
   return policyNamespace === own && (namespace === '' || namespace === own);
 }

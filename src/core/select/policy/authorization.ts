@@ -12,7 +12,7 @@ import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
 import type { PolicySubject } from '../telemetry/traffic-class.ts';
-import { isAttached, namespaceOf } from './attachment.ts';
+import { isAttached, isAttachedToWorkload, namespaceOf } from './attachment.ts';
 import { type ExternalAuthorizer, externalAuthorizer } from './external-authorizer.ts';
 import { ownTrustDomains } from './trust-domains.ts';
 
@@ -55,7 +55,10 @@ export const authorizationOfProxy: Query<PolicyScope, AuthorizationInputs | unde
   name: 'select/authorizationOfProxy',
   key: ({ beside, subject }) => `${beside}|${subject}`,
   run: (reader, scope) => {
-    const attached = attachedPolicies(reader, scope);
+    const { beside, subject } = scope;
+    const attached = attachedPolicies(reader, namespaceOf(subject) || beside, (namespace, { spec }) =>
+      isAttached(reader, namespace, spec, subject),
+    );
     if (attached.length === 0) return undefined;
     return {
       policies: attached.filter(({ spec }) => spec.action !== 'CUSTOM'),
@@ -68,13 +71,35 @@ export const authorizationOfProxy: Query<PolicyScope, AuthorizationInputs | unde
   },
 };
 
-function attachedPolicies(reader: ProxyReader, { beside, subject }: PolicyScope): readonly AppliedPolicy[] {
+/**
+ * Of the tunnels that the proxy takes; undefined: no policy applies. CUSTOM policies count behind the tunnel alone.
+ * Source: Istio pilot/pkg/networking/plugin/authz/authorization.go (NewWaypointTerminationBuilder).
+ */
+export const authorizationOfTunnels: Query<'', AuthorizationInputs | undefined> = {
+  name: 'select/authorizationOfTunnels',
+  run: reader => {
+    if (!reader.feature('ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES')) return undefined;
+    const policies = attachedPolicies(
+      reader,
+      '',
+      (namespace, { spec }) => spec.action !== 'CUSTOM' && isAttachedToWorkload(reader, namespace, spec),
+    );
+    return policies.length === 0 ? undefined : { policies, external: [], trustDomains: ownTrustDomains(reader) };
+  },
+};
+
+/** Of the root namespace, of the proxy's own, and of a further one, '' for none. */
+function attachedPolicies(
+  reader: ProxyReader,
+  further: string,
+  applies: (namespace: string, policy: Obj<'AuthorizationPolicy'>) => boolean,
+): readonly AppliedPolicy[] {
   const own = reader.facet('namespace');
-  const namespaces = new Set([reader.mesh('rootNamespace'), own, namespaceOf(subject) || beside || own]);
+  const namespaces = new Set([reader.mesh('rootNamespace'), own, further || own]);
   return [...namespaces].flatMap(namespace =>
     reader
       .get(authorizationPoliciesIn, namespace)
-      .filter(policy => isAttached(reader, namespace, policy.spec, subject))
+      .filter(policy => applies(namespace, policy))
       .map(policy => reader.make(appliedPolicy, { obj: policy })),
   );
 }

@@ -2,7 +2,11 @@
 // TCP.
 
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
-import { authorizationOfProxy, type PolicyScope } from '../../../core/select/policy/authorization.ts';
+import {
+  authorizationOfProxy,
+  authorizationOfTunnels,
+  type PolicyScope,
+} from '../../../core/select/policy/authorization.ts';
 import { tokenRulesOfProxy } from '../../../core/select/policy/request-authentication.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { PolicySubject } from '../../../core/select/telemetry/traffic-class.ts';
@@ -10,6 +14,7 @@ import {
   type AuthorizationFilters,
   authorizationFilters,
   type ChainPeer,
+  tunnelAuthorizationFilters,
 } from '../../generate/listener/authorization/filters.ts';
 import { jwtFilters } from '../../generate/listener/request-authentication.ts';
 import type { HttpFilter } from '../../proto/types.gen.ts';
@@ -39,6 +44,15 @@ const requestAuthenticationFiltersOf: Query<PolicySubject, readonly HttpFilter[]
     const rules = reader.get(tokenRulesOfProxy, subject);
     if (rules.length === 0) return [];
     return reader.make(jwtFilters, { rules, sidecar: proxyType(reader) === 'sidecar' });
+  },
+};
+
+/** Of the listener that takes tunnels. */
+export const tunnelAuthorization: Query<'', readonly HttpFilter[]> = {
+  name: 'listener/tunnelAuthorization',
+  run: reader => {
+    const inputs = reader.get(authorizationOfTunnels, '');
+    return inputs === undefined ? NO_FILTERS.rules : reader.make(tunnelAuthorizationFilters, inputs);
   },
 };
 

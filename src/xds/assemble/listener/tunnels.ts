@@ -14,12 +14,14 @@ import {
 } from '../../generate/listener/tunnels.ts';
 import type { Listener } from '../../proto/types.gen.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
+import { tunnelAuthorization } from './policy-filters.ts';
 
 /** Takes tunnels. */
 export function connectTerminate(reader: ProxyReader, traffic: TrafficClass = 'inbound'): Resource<Listener> {
   return reader.make(connectTerminateListener, {
     ...selectTunnelEnd(reader),
     tls: reader.get(tunnelTlsSettings, ''),
+    authorization: reader.get(tunnelAuthorization, ''),
     accessLog: listenerAccessLogs(reader, traffic),
     requestLog: reader.get(accessLogsOf, traffic).tunnelTaken,
   });

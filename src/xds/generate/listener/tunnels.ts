@@ -14,6 +14,7 @@ import {
   type AccessLog,
   type Filter,
   HeaderValueOption_HeaderAppendAction,
+  type HttpFilter,
   type Listener,
   type RouteConfiguration,
 } from '../../proto/types.gen.ts';
@@ -34,6 +35,8 @@ const KEEPALIVE_TIMEOUT: Duration = { seconds: 20, nanos: 0 };
 
 export interface TunnelEnd extends TunnelEndInputs {
   readonly tls: TunnelTlsSettings;
+  /** About tunnels themselves. */
+  readonly authorization: readonly HttpFilter[];
   /** Of the listener, and of requests for tunnels. */
   readonly accessLog: readonly AccessLog[] | undefined;
   readonly requestLog: readonly AccessLog[];
@@ -87,7 +90,12 @@ function tunnelServer(inputs: TunnelEnd): Filter {
         maxConcurrentStreams: { value: STREAMS_MAX },
         connectionKeepalive: { interval: KEEPALIVE_INTERVAL, timeout: KEEPALIVE_TIMEOUT },
       },
-      httpFilters: [waypointPeers.downstream, connectAuthority[inputs.factory], routerOf(suppressDebugHeaders)],
+      httpFilters: [
+        ...inputs.authorization,
+        waypointPeers.downstream,
+        connectAuthority[inputs.factory],
+        routerOf(suppressDebugHeaders),
+      ],
     }),
   };
 }

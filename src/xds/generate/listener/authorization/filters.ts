@@ -19,6 +19,12 @@ export interface AuthorizationFilters {
  */
 export type ChainPeer = 'tls' | 'tunnel' | 'waypoint';
 
+/** About the connection that carries tunnels, by its TLS, so that a refused tunnel gets an answer. */
+export const tunnelAuthorizationFilters: Generator<AuthorizationInputs, readonly HttpFilter[]> = {
+  name: 'listener/tunnelAuthorizationFilters',
+  run: ({ policies, trustDomains }) => rbacFilters(policies, { tcp: true, peer: 'tls', trustDomains }, false),
+};
+
 export const authorizationFilters: Generator<
   { readonly inputs: AuthorizationInputs; readonly tcp: boolean; readonly peer: ChainPeer },
   AuthorizationFilters

@@ -33,20 +33,22 @@ const shadowPrefixes: Readonly<Record<FilterAction, string | undefined>> = {
   ALLOW: 'istio_dry_run_allow_',
 };
 
+/** `network`: for a network chain, else for an HTTP chain, which may take rules about connections alone too. */
 export function rbacFilters(
   policies: readonly AppliedPolicy[],
   context: ChainContext,
+  network: boolean = context.tcp,
 ): readonly (HttpFilter & Filter)[] {
   const filters: (HttpFilter & Filter)[] = [];
   for (const action of filterOrder) {
     const own = policies.filter(({ spec }) => (spec.action ?? 'ALLOW') === action);
-    if (own.length > 0) filters.push(rbacFilter(rbacOf(action, own, context), context.tcp));
+    if (own.length > 0) filters.push(rbacFilter(rbacOf(action, own, context), network));
   }
   return filters;
 }
 
-export function rbacFilter(config: HttpRBAC, tcp: boolean): HttpFilter & Filter {
-  return tcp
+export function rbacFilter(config: HttpRBAC, network: boolean): HttpFilter & Filter {
+  return network
     ? {
         name: 'envoy.filters.network.rbac',
         typedConfig: any('envoy.extensions.filters.network.rbac.v3.RBAC', { ...config, statPrefix: 'tcp.' }),
