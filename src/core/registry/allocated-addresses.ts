@@ -82,8 +82,7 @@ const allocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
     }
     const result = new Map<string, readonly HostAddress[]>();
     for (const entry of eligible) {
-      const addresses = completed(entry, kept.get(entry) ?? [], pools);
-      if (addresses.length > 0) result.set(configKey(entry.namespace, entry.name), addresses);
+      result.set(configKey(entry.namespace, entry.name), completed(entry, kept.get(entry) ?? [], pools));
     }
     return result;
   },

@@ -3,11 +3,15 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { AddressPool, canonicalAddress, isPrefixOf } from '../../../../src/core/registry/address-pool.ts';
-import { servicesOfHost } from '../../../../src/core/registry/services.ts';
+import { allServices, servicesOfHost } from '../../../../src/core/registry/services.ts';
 import { ask, world } from '../../world.ts';
-import { serviceEntry } from './fixtures.ts';
+import { type Meta, serviceEntry } from './fixtures.ts';
 
 const hosts = ['ext.example.com'];
+const unresolved = (entry: JsonObject): JsonObject => {
+  const { resolution: _, ...spec } = entry.spec as JsonObject;
+  return { ...entry, spec };
+};
 
 describe('a pool of addresses', () => {
   test('gives the place of a hash or the next free one, the first after the last', () => {
@@ -17,8 +21,11 @@ describe('a pool of addresses', () => {
 
   test('passes over addresses that are taken, and ignores those of others', () => {
     const pool = new AddressPool('10.1.2.0/29');
-    for (const address of ['10.1.2.1', '10.1.3.2', '2001:db8::1']) pool.take(address);
+    for (const address of ['10.1.2.1', '10.1.3.2', '2001:db8::2']) pool.take(address);
     expect([0, 0].map(hash => pool.next(hash))).toEqual(['10.1.2.2', '10.1.2.3']);
+    const long = new AddressPool('2001:db8::/125');
+    for (const address of ['2001:db8::1', '2001:db9::2', '10.1.2.3']) long.take(address);
+    expect([0, 0].map(hash => long.next(hash))).toEqual(['2001:db8::2', '2001:db8::3']);
   });
 
   test('numbers the places of a prefix that does not end at a byte, and of one longer than 32 bits', () => {
@@ -50,26 +57,80 @@ describe('a pool of addresses', () => {
   });
 });
 
+/** The expected addresses are those of an implementation of Istio's algorithm in another language. */
 describe('the address of a host by its hash', () => {
-  test.each([
-    ['44365.example.com', '16546.example.com'],
-    ['2739.example.com', '50756.example.com'],
-  ])('is its own where the hash of another host has the same place: %s, %s', (one, other) => {
-    const settings = { env: { PILOT_ENABLE_IP_AUTOALLOCATE: 'false' } };
-    const addressesOf = (names: readonly string[]): readonly (string | undefined)[] => {
-      const state = world([serviceEntry('ext', { hosts: names })], { settings });
-      return names.map(name => ask(state, servicesOfHost, name)[0]?.autoAllocatedV4);
-    };
-    expect(addressesOf([one])).toEqual(addressesOf([other]));
-    const [first, second] = addressesOf([one, other]);
-    expect([first, second]).not.toContain(undefined);
-    expect(first).not.toBe(second);
+  const addressesOf = (...entries: readonly JsonObject[]): Readonly<Record<string, unknown>> => {
+    const state = world(entries, { settings: { env: { PILOT_ENABLE_IP_AUTOALLOCATE: 'false' } } });
+    return Object.fromEntries(
+      ask(state, allServices, '').map(({ hostname, autoAllocatedV4: v4, autoAllocatedV6: v6 }) => [hostname, [v4, v6]]),
+    );
+  };
+  const named = (...names: readonly string[]): JsonObject => serviceEntry('ext', { hosts: names });
+
+  test('is the one that istiod gives it', () => {
+    const address = ['240.240.196.98', '2001:2::f0f0:c462'];
+    expect(addressesOf(named('ext.example.com'))).toEqual({ 'ext.example.com': address });
+  });
+
+  test('leaves the first octet empty in IPv6 where it is zero', () => {
+    expect(addressesOf(named('h82341.com'))).toEqual({ 'h82341.com': ['240.240.0.1', '2001:2::f0f0:1'] });
+  });
+
+  test('passes over addresses that end in 255, and so moves the hosts after it', () => {
+    expect(addressesOf(named('h52230.com'))).toEqual({ 'h52230.com': ['240.240.1.254', '2001:2::f0f0:1fe'] });
+    expect(addressesOf(named('h52230.com', 'h48598.com', 'h82341.com'))).toEqual({
+      'h82341.com': ['240.240.0.1', '2001:2::f0f0:1'],
+      'h48598.com': ['240.240.1.1', '2001:2::f0f0:11'],
+      'h52230.com': ['240.240.2.1', '2001:2::f0f0:21'],
+    });
+  });
+
+  test.each<Readonly<Record<string, readonly [string, string]>>>([
+    {
+      '16546.example.com': ['240.240.97.20', '2001:2::f0f0:6114'],
+      '44365.example.com': ['240.240.191.119', '2001:2::f0f0:bf77'],
+    },
+    {
+      '2739.example.com': ['240.240.242.222', '2001:2::f0f0:f2de'],
+      '50756.example.com': ['240.240.78.132', '2001:2::f0f0:4e84'],
+    },
+    // The place after the first that is free is the second.
+    {
+      '0.example.com': ['240.240.148.251', '2001:2::f0f0:94fb'],
+      '36388.example.com': ['240.240.31.136', '2001:2::f0f0:1f88'],
+      '37330.example.com': ['240.240.171.193', '2001:2::f0f0:abc1'],
+    },
+  ])('goes by name where hosts have one place, in whichever order they are listed: %j', expected => {
+    expect(addressesOf(named(...Object.keys(expected).reverse()))).toEqual(expected);
+    expect(addressesOf(named(...Object.keys(expected)))).toEqual(expected);
+  });
+
+  test('is one for all ServiceEntries with the host', () => {
+    const [one, other] = ['ext', 'other'].map(name => serviceEntry(name, { hosts: ['t1.example.com'] }));
+    expect(addressesOf(one!)).toEqual({ 't1.example.com': ['240.240.126.234', '2001:2::f0f0:7eea'] });
+    expect(addressesOf(one!, other!)).toEqual(addressesOf(one!));
+  });
+
+  test('is given to no wildcard, and takes no place for hosts with addresses of their own or without resolution', () => {
+    const spec = { hosts: ['16546.example.com'] };
+    const rest = [{ addresses: ['1.1.1.1'] }, { resolution: 'NONE' }].map(more =>
+      serviceEntry('ext', { ...spec, ...more }),
+    );
+    // It would have the place first.
+    for (const entry of [...rest, unresolved(serviceEntry('ext', spec))]) {
+      const found = addressesOf(entry, serviceEntry('other', { hosts: ['44365.example.com'] }));
+      expect(found).toEqual({
+        '16546.example.com': [undefined, undefined],
+        '44365.example.com': ['240.240.97.20', '2001:2::f0f0:6114'],
+      });
+    }
+    expect(addressesOf(named('*.example.com'))['*.example.com']).toEqual([undefined, undefined]);
   });
 });
 
 describe('a service of a ServiceEntry', () => {
-  const serviceOf = (spec: JsonObject, more: JsonObject = {}) => {
-    const entry = serviceEntry('ext', { hosts, ...spec });
+  const serviceOf = (spec: JsonObject, more: JsonObject = {}, meta: Meta = {}) => {
+    const entry = serviceEntry('ext', { hosts, ...spec }, meta);
     const object = { ...entry, ...more, metadata: { ...(entry.metadata as JsonObject), uid: 'u' } };
     return ask(world([object]), servicesOfHost, hosts[0]!)[0];
   };
@@ -79,6 +140,25 @@ describe('a service of a ServiceEntry', () => {
     const found = serviceOf({}, { status });
     expect(found?.autoAllocatedV4).toBe('240.240.0.7');
     expect(found?.autoAllocatedV6).toBeUndefined();
+  });
+
+  test('uses nothing of its status where the entry has no claim to an address', () => {
+    const status = { addresses: [{ value: '240.240.0.7', host: hosts[0]! }] };
+    const label = { labels: { 'networking.istio.io/enable-autoallocate-ip': 'false' } };
+    for (const spec of [{ addresses: ['1.1.1.1'] }, { resolution: 'NONE' }]) {
+      expect(serviceOf(spec, { status })?.autoAllocatedV4).toBeUndefined();
+    }
+    expect(ask(world([{ ...unresolved(serviceEntry('ext', { hosts })), status }]), allServices, '')).toMatchObject([
+      { resolution: 'Passthrough' },
+    ]);
+    expect(serviceOf({}, { status }, label)?.autoAllocatedV4).toBeUndefined();
+    expect(serviceOf({}, { status })?.autoAllocatedV4).toBe('240.240.0.7');
+  });
+
+  test('has before its status is written no address where an API server stored it, else the one to be written', () => {
+    expect(serviceOf({})?.autoAllocatedV4).toBeUndefined();
+    const unstored = ask(world([serviceEntry('ext', { hosts: ['a.com'] })]), servicesOfHost, 'a.com')[0];
+    expect(unstored).toMatchObject({ autoAllocatedV4: '240.240.244.114', autoAllocatedV6: '2001:2::f18c:2e6' });
   });
 
   test('has IPv6 addresses of whole prefixes and of its status in their shortest form, others as given', () => {

@@ -17,7 +17,11 @@ const SMALL = { PILOT_IP_AUTOALLOCATE_IPV4_PREFIX: '10.9.8.0/30', PILOT_IP_AUTOA
 function entry(
   name: string,
   spec: JsonObject,
-  { given, day = 1, ...meta }: { given?: readonly Address[]; day?: number; uid?: string; labels?: JsonObject } = {},
+  {
+    given,
+    day = 1,
+    ...meta
+  }: { given?: readonly Address[]; day?: number; uid?: string; labels?: JsonObject; namespace?: string } = {},
 ): JsonObject {
   return {
     apiVersion: 'networking.istio.io/v1',
@@ -42,10 +46,15 @@ function world(objects: readonly JsonObject[], env: Record<string, string>) {
 }
 
 /** `host address address …` of one ServiceEntry. */
-function addresses(name: string, objects: readonly JsonObject[], env: Record<string, string> = {}): readonly string[] {
+function addresses(
+  name: string,
+  objects: readonly JsonObject[],
+  env: Record<string, string> = {},
+  namespace = 'default',
+): readonly string[] {
   const { tracker, state } = world(objects, env);
   return tracker
-    .get(state, undefined, allocatedAddresses, `default/${name}`)
+    .get(state, undefined, allocatedAddresses, `${namespace}/${name}`)
     .map(({ host, value }) => `${host} ${value}`);
 }
 
@@ -89,14 +98,33 @@ describe('the addresses of a ServiceEntry', () => {
     expect(found.slice(0, 2).every(line => line.startsWith('new.com '))).toBe(true);
   });
 
+  it('stay as they are recorded, whatever the order of hosts, and go with the last host that has them', () => {
+    const given: readonly Address[] = [
+      ['b.com', '240.240.0.1'],
+      ['a.com', '240.240.0.2'],
+    ];
+    const hosts = ['a.com', 'b.com'];
+    expect(addresses('e', [entry('e', { hosts }, { given })])).toEqual(['b.com 240.240.0.1', 'a.com 240.240.0.2']);
+    expect(addresses('e', [entry('e', { hosts: ['a.com'] }, { given })])).toEqual(['a.com 240.240.0.2']);
+  });
+
+  it('are those that a hash of namespace and host gives, so that every control plane gives the same', () => {
+    expect(addresses('e', [entry('e', { hosts: ['a.com'] })])).toEqual([
+      'a.com 240.240.244.114',
+      'a.com 2001:2::f18c:2e6',
+    ]);
+    const shop = { namespace: 'shop' };
+    expect(addresses('e', [entry('e', { hosts: ['a.com'] }, shop)], {}, 'shop')[0]).toBe('a.com 240.240.202.208');
+  });
+
   it('of two ServiceEntries with one address stay with the older', () => {
     const given: readonly Address[] = [['a.com', '240.240.0.2']];
     const all = [
-      entry('young', { hosts: ['a.com'] }, { given, day: 2 }),
-      entry('old', { hosts: ['a.com'] }, { given, day: 1 }),
+      entry('a-young', { hosts: ['a.com'] }, { given, day: 2 }),
+      entry('z-old', { hosts: ['a.com'] }, { given, day: 1 }),
     ];
-    expect(addresses('old', all)).toEqual(['a.com 240.240.0.2']);
-    const young = addresses('young', all);
+    expect(addresses('z-old', all)).toEqual(['a.com 240.240.0.2']);
+    const young = addresses('a-young', all);
     expect(young).toHaveLength(2);
     expect(young).not.toContain('a.com 240.240.0.2');
   });
