@@ -17,9 +17,8 @@ interface Alias {
 export const aliasesOf: Query<string, Service['aliases']> = {
   name: 'registry/aliasesOf',
   run: (reader, hostname) => {
-    const all = reader.get(resolvedAliases, '');
-    if (all.length === 0) return [];
-    return all
+    return reader
+      .get(resolvedAliases, '')
       .filter(alias => alias.target === hostname)
       .map(({ hostname: name, namespace }) => ({ hostname: name, namespace }))
       .sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.hostname, b.hostname));

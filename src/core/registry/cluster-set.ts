@@ -53,7 +53,6 @@ export function serviceNamed(
 export const clusterSetService: Query<string, Service | undefined> = {
   name: 'registry/clusterSetService',
   run: (reader, key) => {
-    if (!hasClusterSet(reader)) return undefined;
     const services: Service[] = [];
     for (const { cluster } of inClusterOrder(reader, reader.indexed('importsByName', key))) {
       const service = reader.get(importedService, `${cluster}/${key}`);

@@ -39,7 +39,7 @@ export const mergedService: Query<string, Service | undefined> = {
 
 function convert(reader: Reader, obj: Obj<'Service'>): Service {
   const { spec } = obj;
-  const isAlias = spec.type === 'ExternalName' && spec.externalName !== '';
+  const isAlias = spec.type === 'ExternalName';
   const headless = spec.clusterIP === 'None';
   const addresses = headless || spec.clusterIP === '' ? [NO_ADDRESS] : spec.clusterIPs;
   return {

@@ -44,7 +44,8 @@ const setServiceOfName: Query<string, Service | undefined> = {
 };
 
 function withAliases(reader: Reader, service: Service | undefined): Service | undefined {
-  if (service === undefined || service.resolution === 'Alias') return service;
+  if (service === undefined) return undefined;
+  // An alias has none, since chains lead to the first name that is no alias.
   const aliases = reader.get(aliasesOf, service.hostname);
   return aliases.length === 0 ? service : { ...service, aliases };
 }
