@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { servicesOfHost } from '../../../../src/core/registry/services.ts';
 import { selectAssignment } from '../../../../src/core/select/endpoint/assignment.ts';
-import { inCluster, nodeOf, proxyOf, type WorldOptions, world } from '../../world.ts';
+import { ask, inCluster, nodeOf, proxyOf, type WorldOptions, world } from '../../world.ts';
 import { service, slice } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
 
@@ -96,11 +96,55 @@ describe('endpoints of another cluster', () => {
     expect(addresses([], auto)).toEqual(ALL);
     expect(addresses([], { ...auto, mesh })).toEqual(OWN);
   });
+  test('count as exported by the name that the domain of the mesh gives', () => {
+    const settings = { domainSuffix: 'mesh.example', env: { ...DISCOVERY, ENABLE_MCS_AUTO_EXPORT: 'true' } };
+    const mesh = { serviceSettings: [{ settings: { clusterLocal: true }, hosts: ['*.default.svc.mesh.example'] }] };
+    expect(addresses([], { settings, mesh }, 'web.default.svc.mesh.example')).toEqual(OWN);
+    expect(addresses([], { settings }, 'web.default.svc.mesh.example')).toEqual(ALL);
+  });
   test('are visible by the name in the set where the service is both exported and imported', () => {
     const vip = imported('10.9.0.1');
     const local = flags({ ...DISCOVERY, ...HOSTS, ENABLE_MCS_CLUSTER_LOCAL: 'true' });
     expect(addresses([vip], NAMES, SET_HOST)).toEqual(OWN);
     expect(addresses([vip, exported], NAMES, SET_HOST)).toEqual(ALL);
     expect(addresses([vip, exported], local, SET_HOST)).toEqual(ALL);
+  });
+});
+
+describe('the service of a name in the set', () => {
+  const named = (parts: Parameters<typeof world>[0], options?: WorldOptions) =>
+    ask(world(parts, options), servicesOfHost, SET_HOST)[0];
+  const web = (clusterIP: string, port = 80): JsonObject =>
+    service('web', { clusterIP, ports: [{ name: 'http', port }] });
+
+  test('has the addresses of all imports and the settings of the first cluster that imports it', () => {
+    const parts = [
+      web('10.96.0.1'),
+      inCluster('west', web('10.97.0.1', 82), imported('10.9.0.3')),
+      inCluster('east', web('10.98.0.1', 81), imported('10.9.0.2', '2001:db8::2')),
+    ];
+    expect(named(parts, NAMES)).toMatchObject({
+      hostname: SET_HOST,
+      defaultAddress: '10.9.0.2',
+      clusterVips: { east: ['10.9.0.2', '2001:db8::2'], west: ['10.9.0.3'] },
+      ports: [{ port: 81 }],
+    });
+    expect(named([imported('10.9.0.1'), ...parts], NAMES)).toMatchObject({
+      defaultAddress: '10.9.0.1',
+      ports: [{ port: 80 }],
+    });
+    expect(named(parts, DISCOVERS)).toBeUndefined();
+  });
+
+  test('is that of another cluster where the importing one has none, and none of an import without an address', () => {
+    const there = inCluster('east', web('10.98.0.1', 81));
+    expect(named([there, imported('10.9.0.1')], NAMES)).toMatchObject({
+      defaultAddress: '10.9.0.1',
+      ports: [{ port: 81 }],
+    });
+    expect(named([there, imported(), inCluster('west', imported('10.9.0.2'))], NAMES)).toMatchObject({
+      clusterVips: { west: ['10.9.0.2'] },
+    });
+    expect(named([imported('10.9.0.1')], NAMES)).toBeUndefined();
   });
 });

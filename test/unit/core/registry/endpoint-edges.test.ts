@@ -45,15 +45,46 @@ test('of two families stands for both addresses of its pod only if it names the 
 });
 
 test('aliases of the trust domain extend the identities of service accounts alone', () => {
-  const subjectAltNames = ['spiffe://td/ns/a/sa/b', 'spiffe://td/other', 'ext.example.com'];
+  const subjectAltNames = ['spiffe://td/ns/a/sa/b', 'spiffe://td/other', 'ext.example.com', 'spiffe://td/ns/a/sa/b/c'];
   const entry = serviceEntry('ext', { hosts: ['ext.example.com'], subjectAltNames });
   const state = world([entry], { mesh: { trustDomain: 'td', trustDomainAliases: ['old'] } });
   expect(ask(state, serviceAccounts, EXT)).toEqual([
     'ext.example.com',
     'spiffe://old/ns/a/sa/b',
     'spiffe://td/ns/a/sa/b',
+    'spiffe://td/ns/a/sa/b/c',
     'spiffe://td/other',
   ]);
+});
+
+test('the youngest service of a host in the namespace adds its own identities, sorted among those of endpoints', () => {
+  const entry = (name: string, day: number, where = 'default'): JsonObject =>
+    serviceEntry(
+      name,
+      {
+        hosts: ['ext.example.com'],
+        subjectAltNames: [`${name}.example.com`],
+        endpoints: [{ address: '1.1.1.1', serviceAccount: name }],
+      },
+      { day, namespace: where },
+    );
+  const state = world([entry('m', 1), entry('b', 2), entry('z', 3, 'shop')]);
+  const id = (name: string) => `spiffe://cluster.local/ns/default/sa/${name}`;
+  expect(ask(state, serviceAccounts, EXT)).toEqual(['b.example.com', id('b'), id('m')]);
+  const plain = serviceEntry('ext', { hosts: ['ext.example.com'], endpoints: [{ address: '1.1.1.1' }] });
+  expect(ask(world([plain]), serviceAccounts, EXT)).toEqual([]);
+});
+
+test('a pod of one address stands for it in a service of two families', () => {
+  const settings = { env: { ISTIO_DUAL_STACK: 'true' } };
+  const web = service('web', { clusterIPs: ['10.96.0.1', '2001:db8::96'] });
+  const of = (ip: string) => {
+    const addressType = ip.includes(':') ? 'IPv6' : 'IPv4';
+    return [web, pod('web-1', ip), { ...slice('web', [{ ip, pod: 'web-1' }]), addressType }];
+  };
+  for (const ip of ['10.0.0.1', '2001:db8::1']) {
+    expect(endpoints(world(of(ip), { settings }), WEB).map(({ addresses }) => addresses)).toEqual([[ip]]);
+  }
 });
 
 test('an empty annotation is the same as none', () => {

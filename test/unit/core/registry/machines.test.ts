@@ -137,6 +137,40 @@ describe('endpoints by number of port', () => {
     expect(found('other', 90)).toEqual(['2.2.2.2']);
   });
 
+  test('are those of the ports with that number, whatever their names', () => {
+    const byNumber = (parts: readonly JsonObject[], number: number, ref = WEB): readonly string[] =>
+      ask(
+        world(parts),
+        reading(`by ${number}`, reader => endpointsOfPort(reader, ref, number)),
+        '',
+      ).map(({ addresses, portName }) => `${addresses[0]} ${portName}`);
+    const ports = ['http', 'admin'].map((name, i) => ({ name, port: 80 + i, targetPort: 8080 + i }));
+    const both = {
+      ...slice('web', [{ ip: '10.0.0.1' }]),
+      ports: ports.map(({ name, targetPort }) => ({ name, port: targetPort })),
+    };
+    const web = [service('web', { ports }, { day: 1 }), both];
+    expect(byNumber(web, 80)).toEqual(['10.0.0.1 http']);
+    expect(byNumber(web, 81)).toEqual(['10.0.0.1 admin']);
+    expect(byNumber(web, 82)).toEqual([]);
+    // The youngest service of the host decides, if its ports have any endpoint.
+    const entry = (name: string, day: number, endpoints: readonly string[]): JsonObject =>
+      serviceEntry(
+        name,
+        {
+          hosts: [WEB.hostname],
+          ports: [{ number: 80, name: `p-${name}`, protocol: 'TCP' }],
+          endpoints: endpoints.map(address => ({ address })),
+        },
+        { day },
+      );
+    expect(byNumber([...web, entry('a', 2, [])], 80)).toEqual(['10.0.0.1 http']);
+    expect(byNumber([...web, entry('a', 2, ['1.1.1.1']), entry('b', 3, ['2.2.2.2'])], 80)).toEqual([
+      '1.1.1.1 p-a',
+      '2.2.2.2 p-b',
+    ]);
+  });
+
   test('of a ServiceEntry are those of its registry', () => {
     const state = world([serviceEntry('ext', { hosts, endpoints: [{ address: '1.1.1.1' }] })]);
     expect(ask(state, endpointShards, EXT)).toMatchObject([
