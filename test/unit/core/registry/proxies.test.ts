@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
+import type { Labels } from '../../../../src/core/base/labels.ts';
 import type { ProxyReader, Query } from '../../../../src/core/query/reader.ts';
 import { proxyLabels, proxyLocality, proxySelectedBy, serviceTargets } from '../../../../src/core/registry/workload.ts';
 import {
@@ -82,9 +83,8 @@ describe('the labels of a proxy', () => {
   });
 
   test('are matched with each selector by itself, and with an empty one always', () => {
-    const selected = reading('selected', reader =>
-      [{ app: 'said' }, { app: 'web' }, { app: 'said', more: 'x' }, {}].map(one => proxySelectedBy(reader, one)),
-    );
+    const selectors: readonly Labels[] = [{ app: 'said' }, { app: 'web' }, { app: 'said', more: 'x' }, {}];
+    const selected = reading('selected', reader => selectors.map(one => proxySelectedBy(reader, one)));
     expect(ask(world([]), selected, '', proxyOf(nodeOf(web)))).toEqual([true, false, false, true]);
   });
 });

@@ -164,14 +164,8 @@ describe('a Service', () => {
 
   test('that is unknown has unready endpoints as unhealthy ones', () => {
     const gone = slice('web', [{ ip: '10.0.0.1', ready: false, serving: true, terminating: true }]);
-    const health = (parts: readonly WorldPart[]) => {
-      const state = world(parts);
-      return ask(
-        state,
-        { name: 'test/health', run: reader => reader.get(kubernetesEndpoints, 'Kubernetes/default/web') },
-        '',
-      )[0]?.health;
-    };
+    const health = (parts: readonly WorldPart[]) =>
+      ask(world(parts), kubernetesEndpoints, 'Kubernetes/default/web')[0]?.health;
     expect(health([gone])).toBe('UnHealthy');
     expect(health([service('web'), gone])).toBe('Terminating');
   });
