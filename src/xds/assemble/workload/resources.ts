@@ -6,9 +6,10 @@ import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { authorizations, waypointAllowances } from '../../../core/select/ambient/authorizations.ts';
 import { clientNode } from '../../../core/select/ambient/client.ts';
+import { gatewayWorkloads } from '../../../core/select/ambient/gateway-workloads.ts';
 import { portLevelPolicies, staticPolicyNamespace } from '../../../core/select/ambient/peer-authentications.ts';
 import { ambientServices } from '../../../core/select/ambient/services.ts';
-import { ambientWorkloads } from '../../../core/select/ambient/workloads.ts';
+import { workloadNamespaces, workloadsIn } from '../../../core/select/ambient/workloads.ts';
 import { plainWorkload, serviceAddress, workloadAddress } from '../../generate/workload/address.ts';
 import { AddressIndex } from '../../generate/workload/address-index.ts';
 import { authorization } from '../../generate/workload/authorization.ts';
@@ -19,17 +20,16 @@ import {
 } from '../../generate/workload/peer-authentication.ts';
 import type { Authorization, Workload, WorkloadAddress } from '../../proto/types.gen.ts';
 
-/** Services, then workloads. */
-export const addresses: Query<'', readonly Resource<WorkloadAddress>[]> = {
+type Address = Resource<WorkloadAddress>;
+
+/** Services, then workloads by namespace, then gateways of networks. */
+export const addresses: Query<'', readonly Address[]> = {
   name: 'workload/addresses',
-  run: reader => [
-    ...reader.get(ambientServices, '').map(service => reader.make(serviceAddress, { service })),
-    ...reader.get(ambientWorkloads, '').map(workload => reader.make(workloadAddress, { workload })),
-  ],
+  run: reader => [...reader.get(serviceAddresses, ''), ...reader.get(workloadLists, '').flat()],
 };
 
 /** Of a client that names some: these, in any of their names, and the workloads of its node. */
-export function addressesNamed(reader: ProxyReader, names: readonly string[]): readonly Resource<WorkloadAddress>[] {
+export function addressesNamed(reader: ProxyReader, names: readonly string[]): readonly Address[] {
   return reader.get(addressIndex, '').chosen(names, clientNode(reader));
 }
 
@@ -38,17 +38,37 @@ const addressIndex: Query<'', AddressIndex> = {
   run: reader => new AddressIndex(reader.get(addresses, '')),
 };
 
+const serviceAddresses: Query<'', readonly Address[]> = {
+  name: 'workload/serviceAddresses',
+  run: reader => reader.get(ambientServices, '').map(service => reader.make(serviceAddress, { service })),
+};
+
+const workloadLists: Query<'', readonly (readonly Address[])[]> = {
+  name: 'workload/workloadLists',
+  run: reader => [
+    ...reader.get(workloadNamespaces, '').map(namespace => reader.get(addressesIn, namespace)),
+    reader.get(gatewayWorkloads, '').map(workload => reader.make(workloadAddress, { workload })),
+  ],
+};
+
+/** Argument: a namespace. */
+const addressesIn: Query<string, readonly Address[]> = {
+  name: 'workload/addressesIn',
+  run: (reader, namespace) =>
+    reader.get(workloadsIn, namespace).map(workload => reader.make(workloadAddress, { workload })),
+};
+
 /** The workloads alone, for Envoys that find out about their peers. */
 export const workloads: Query<'', readonly Resource<Workload>[]> = {
   name: 'workload/workloads',
-  run: reader => plainWorkloads(reader, reader.get(addresses, '')),
+  run: reader => plainWorkloads(reader, reader.get(workloadLists, '').flat()),
 };
 
 export function workloadsNamed(reader: ProxyReader, names: readonly string[]): readonly Resource<Workload>[] {
   return plainWorkloads(reader, addressesNamed(reader, names));
 }
 
-function plainWorkloads(reader: ProxyReader, all: readonly Resource<WorkloadAddress>[]): readonly Resource<Workload>[] {
+function plainWorkloads(reader: ProxyReader, all: readonly Address[]): readonly Resource<Workload>[] {
   return all
     .filter(({ message }) => message.workload !== undefined)
     .map(address => reader.make(plainWorkload, { address }));

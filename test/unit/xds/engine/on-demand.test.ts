@@ -2,12 +2,14 @@
 // (generateDeltasOndemand), pilot/pkg/serviceregistry/ambient/ambientindex.go (Lookup).
 
 import { describe, expect, it } from 'vitest';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { workloadsIn } from '../../../../src/core/select/ambient/workloads.ts';
 import { resourceSources } from '../../../../src/xds/assemble/types.ts';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { WORKLOAD, WORKLOAD_ADDRESS } from '../../../../src/xds/session/types.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../../core/registry/fixtures.ts';
 import { ambientWorld } from '../../core/select/ambient/fixtures.ts';
-import { proxyOf, put } from '../../world.ts';
+import { proxyOf, put, withObjects } from '../../world.ts';
 
 const app = { labels: { app: 'web' } };
 const state = ambientWorld([
@@ -71,4 +73,16 @@ it('ztunnels share one set, and a change makes one resource anew', () => {
   const after = hold(put(state, pod('b', '10.0.0.2', { ready: false })).state, 'n1');
   const changed = [...after.resources.values()].filter(made => before.resources.get(made.name) !== made);
   expect(changed.map(({ name }) => name)).toEqual([at('b')]);
+});
+
+it('a change makes the list of its own namespace anew', () => {
+  const tracker = new Tracker();
+  const far = pod('far', '10.1.0.1', { namespace: 'far' });
+  const listsIn = (of: typeof state) =>
+    ['default', 'far'].map(namespace => tracker.get(of, undefined, workloadsIn, namespace));
+  const before = withObjects(state, far);
+  const [own, other] = listsIn(before);
+  const [ownAfter, otherAfter] = listsIn(put(before, pod('b', '10.0.0.2', { ready: false })).state);
+  expect(ownAfter).not.toBe(own);
+  expect(otherAfter).toBe(other);
 });
