@@ -3,22 +3,15 @@
 // Source: Istio pilot/pkg/networking/core/waypoint.go (findWaypointResources), pilot/pkg/model/service.go
 // (WaypointKeyForProxy), pilot/pkg/serviceregistry/ambient/ambientindex.go (ServicesForWaypoint, WorkloadsForWaypoint).
 
-import { isIp } from '../../base/ip.ts';
 import type { Labels } from '../../base/labels.ts';
 import { compareText } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
 import type { Derivation, Query, Reader } from '../../query/reader.ts';
-import { hasEnded } from '../../registry/pods.ts';
 import { allServices } from '../../registry/services.ts';
 import { serviceTargets } from '../../registry/workload.ts';
-import {
-  type BoundKind,
-  isOfWaypoint,
-  type WaypointAddress,
-  waypointOf,
-  waypointOfInstance,
-  waypoints,
-} from './waypoints.ts';
+import { isOfWaypoint, type WaypointAddress, waypointOf, waypoints } from './waypoints.ts';
+import type { AmbientWorkload } from './workload.ts';
+import { workloadNamespaces, workloadsIn } from './workloads.ts';
 
 /** The addresses of the proxy's own services, as `addressKey` writes them. */
 const ownAddresses: Derivation<readonly string[]> = {
@@ -48,9 +41,10 @@ function addressKey(address: WaypointAddress): string {
 export const servicesBehind: Query<'', readonly Service[]> = {
   name: 'select/ambient/servicesBehind',
   run: reader => {
-    const found = behindOwn(reader.derived(ownAddresses), reader.get(servicesByWaypoint, ''));
+    const byWaypoint = reader.get(servicesByWaypoint, '');
+    const found = reader.derived(ownAddresses).flatMap(key => byWaypoint.get(key) ?? []);
     const hosts = new Set<string>();
-    return found.filter(({ hostname }) => !hosts.has(hostname) && hosts.add(hostname));
+    return found.sort(byAge).filter(({ hostname }) => !hosts.has(hostname) && hosts.add(hostname));
   },
 };
 
@@ -65,22 +59,19 @@ const servicesByHost: Query<'', ReadonlyMap<string, Service>> = {
   run: reader => new Map(reader.get(servicesBehind, '').map(service => [service.hostname, service])),
 };
 
-/** The addresses of each workload behind the proxy, by creation time; none for one that is known by a name. */
-export const workloadsBehind: Query<'', readonly WorkloadBehind[]> = {
+/** The workloads behind the proxy, by creation time. One that is known by a name has no addresses. */
+export const workloadsBehind: Query<'', readonly AmbientWorkload[]> = {
   name: 'select/ambient/workloadsBehind',
-  run: reader => behindOwn(reader.derived(ownAddresses), reader.get(workloadsByWaypoint, '')),
+  run: reader => {
+    if (!reader.get(waypoints, '').some(({ trafficType }) => trafficType !== 'service')) return [];
+    const own = reader.derived(ownAddresses);
+    const found = reader.get(workloadNamespaces, '').flatMap(namespace => {
+      const byWaypoint = reader.get(workloadsByWaypoint, namespace);
+      return own.flatMap(key => byWaypoint.get(key) ?? []);
+    });
+    return found.sort((a, b) => a.creationTime - b.creationTime || compareText(a.uid, b.uid));
+  },
 };
-
-export interface WorkloadBehind {
-  readonly uid: string;
-  readonly creationTime: number;
-  readonly addresses: readonly string[];
-}
-
-function behindOwn<T>(own: readonly string[], all: ReadonlyMap<string, readonly T[]>): readonly T[] {
-  const lists = own.flatMap(key => all.get(key) ?? []);
-  return [...new Set(lists)];
-}
 
 /** Of the mesh. Of several services with one host and namespace that of Kubernetes counts, else the oldest. */
 const servicesByWaypoint: Query<'', ReadonlyMap<string, readonly Service[]>> = {
@@ -96,9 +87,11 @@ const servicesByWaypoint: Query<'', ReadonlyMap<string, readonly Service[]>> = {
         known.set(key, service);
       }
     }
-    for (const service of [...known.values()].sort(byAge)) {
+    for (const service of known.values()) {
       const labels = isServed(service) ? boundLabels(reader, service) : undefined;
-      if (labels !== undefined) addTo(reader, found, service, labels, service.namespace, 'service');
+      if (labels === undefined) continue;
+      const { waypoint } = waypointOf(reader, { namespace: service.namespace, labels }, 'service');
+      addTo(found, waypoint?.address, service);
     }
     return found;
   },
@@ -124,65 +117,19 @@ export function boundLabels(reader: Reader, { registry, namespace, objectName }:
   return reader.object('Service', `${reader.setting('clusterId')}/${key}`)?.labels;
 }
 
-const workloadsByWaypoint: Query<'', ReadonlyMap<string, readonly WorkloadBehind[]>> = {
+/** Argument: a namespace. */
+const workloadsByWaypoint: Query<string, ReadonlyMap<string, readonly AmbientWorkload[]>> = {
   name: 'select/ambient/workloadsByWaypoint',
-  run: reader => {
-    const found = new Map<string, WorkloadBehind[]>();
-    const takesWorkloads = reader.get(waypoints, '').some(({ trafficType }) => trafficType !== 'service');
-    if (!takesWorkloads) return found;
-    for (const { workload, labels, namespace } of workloads(reader)) {
-      if (isOfWaypoint(labels) || waypointOfInstance(reader, { namespace, labels }) !== undefined) continue;
-      addTo(reader, found, workload, labels, namespace, 'workload');
-    }
-    for (const list of found.values()) {
-      list.sort((a, b) => a.creationTime - b.creationTime || compareText(a.uid, b.uid));
+  run: (reader, namespace) => {
+    const found = new Map<string, AmbientWorkload[]>();
+    for (const workload of reader.get(workloadsIn, namespace)) {
+      if (!workload.ofWaypoint) addTo(found, workload.waypoint, workload);
     }
     return found;
   },
 };
 
-interface LabelledWorkload {
-  readonly workload: WorkloadBehind;
-  readonly labels: Labels;
-  readonly namespace: string;
-}
-
-function workloads(reader: Reader): readonly LabelledWorkload[] {
-  const cluster = reader.setting('clusterId');
-  const found: LabelledWorkload[] = [];
-  for (const pod of reader.objects('Pod', `${cluster}/`)) {
-    const { namespace, name, labels, creationTime, spec } = pod;
-    if (hasEnded(pod) || spec.podIPs.length === 0) continue;
-    const uid = `${cluster}//Pod/${namespace}/${name}`;
-    found.push({ workload: { uid, creationTime, addresses: spec.podIPs }, labels, namespace });
-  }
-  for (const { namespace, name, labels, creationTime, spec } of reader.objects('WorkloadEntry')) {
-    const uid = `${cluster}/networking.istio.io/WorkloadEntry/${namespace}/${name}`;
-    const workload = { uid, creationTime, addresses: ipOf(spec.address) };
-    found.push({ workload, labels: { ...spec.labels, ...labels }, namespace });
-  }
-  for (const { namespace, name, creationTime, spec } of reader.objects('ServiceEntry')) {
-    for (const { address = '', labels = {} } of spec.endpoints ?? []) {
-      const uid = `${cluster}/networking.istio.io/ServiceEntry/${namespace}/${name}/${address}`;
-      found.push({ workload: { uid, creationTime, addresses: ipOf(address) }, labels, namespace });
-    }
-  }
-  return found;
-}
-
-function ipOf(address = ''): readonly string[] {
-  return isIp(address) ? [address] : [];
-}
-
-function addTo<T>(
-  reader: Reader,
-  found: Map<string, T[]>,
-  one: T,
-  labels: Labels,
-  namespace: string,
-  kind: BoundKind,
-): void {
-  const address = waypointOf(reader, { namespace, labels }, kind).waypoint?.address;
+function addTo<T>(found: Map<string, T[]>, address: WaypointAddress | undefined, one: T): void {
   if (address === undefined) return;
   const key = addressKey(address);
   const list = found.get(key);

@@ -10,6 +10,7 @@ import { localNetwork } from './network.ts';
 import type { AmbientService } from './service.ts';
 import { servicesOwnedBy } from './services.ts';
 import { tunnelOf } from './tunnel.ts';
+import { isOfWaypoint } from './waypoints.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
@@ -68,7 +69,7 @@ function endpointsOf(reader: Reader, entry: Obj<'ServiceEntry'>): readonly Endpo
 
 function workloadOf(
   reader: Reader,
-  { namespace, name, labels, annotations }: Obj<'ServiceEntry'>,
+  { namespace, name, labels, annotations, creationTime }: Obj<'ServiceEntry'>,
   { spec, network, services, implicit }: EndpointOf,
 ): AmbientWorkload {
   const cluster = reader.setting('clusterId');
@@ -80,9 +81,11 @@ function workloadOf(
     uid: `${cluster}/networking.istio.io/ServiceEntry/${namespace}/${name}/${spec.address ?? ''}`,
     name,
     namespace,
+    creationTime,
     ...placeOf(reader, spec, network),
     tunnel: tunnelOf(labels, annotations),
     waypoint: bound.waypoint?.address,
+    ofWaypoint: isOfWaypoint(labels),
     applicationTunnel: bound.applicationTunnel,
     workloadType: 'POD',
     ...canonicalOf(labels, name),

@@ -19,6 +19,7 @@ export const gatewayWorkloads: Query<'', readonly AmbientWorkload[]> = {
         uid,
         name: uid,
         namespace,
+        creationTime: 0,
         network,
         serviceAccount: account,
         trustDomain: trustDomainOf(reader),

@@ -11,6 +11,7 @@ import { localNetwork } from './network.ts';
 import { gatewayOfNetwork } from './network-gateways.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
 import { tunnelOf } from './tunnel.ts';
+import { isOfWaypoint } from './waypoints.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
@@ -30,7 +31,7 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
   run: (reader, key) => {
     const entry = reader.object('WorkloadEntry', key);
     if (entry === undefined) return undefined;
-    const { namespace, name, annotations, spec } = entry;
+    const { namespace, name, annotations, creationTime, spec } = entry;
     const labels = { ...spec.labels, ...entry.labels };
     const services = servicesOf(reader, namespace, labels);
     const { waypoint, applicationTunnel } = waypointPartsOf(reader, { namespace, labels });
@@ -41,9 +42,11 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
       uid: `${cluster}/networking.istio.io/WorkloadEntry/${namespace}/${name}`,
       name,
       namespace,
+      creationTime,
       ...placeOf(reader, spec, spec.network || reader.get(localNetwork, '')),
       tunnel: tunnelOf(labels, annotations),
       waypoint: waypoint?.address,
+      ofWaypoint: isOfWaypoint(labels),
       applicationTunnel,
       workloadType: 'POD',
       ...canonicalOf(labels, named || name),

@@ -13,6 +13,7 @@ import { gatewayOfNetwork } from './network-gateways.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
 import { ambientServiceNamed } from './services.ts';
 import { tunnelOf } from './tunnel.ts';
+import { isOfWaypoint } from './waypoints.ts';
 import {
   type AmbientWorkload,
   canonicalOf,
@@ -32,7 +33,7 @@ export const podAmbientWorkload: Query<string, AmbientWorkload | undefined> = {
   run: (reader, key) => {
     const pod = reader.object('Pod', `${reader.setting('clusterId')}/${key}`);
     if (pod === undefined || !isWorkload(pod)) return undefined;
-    const { cluster, namespace, name, labels, annotations, spec } = pod;
+    const { cluster, namespace, name, labels, annotations, creationTime, spec } = pod;
     const services = servicesOf(reader, pod);
     const { waypoint, applicationTunnel } = waypointPartsOf(reader, pod);
     const network = reader.get(localNetwork, '');
@@ -41,6 +42,7 @@ export const podAmbientWorkload: Query<string, AmbientWorkload | undefined> = {
       uid: `${cluster}//Pod/${namespace}/${name}`,
       name,
       namespace,
+      creationTime,
       addresses: spec.podIPs,
       network,
       networkGateway: reader.get(gatewayOfNetwork, network),
@@ -48,6 +50,7 @@ export const podAmbientWorkload: Query<string, AmbientWorkload | undefined> = {
       trustDomain: trustDomainOf(reader),
       serviceAccount: spec.serviceAccountName,
       waypoint: waypoint?.address,
+      ofWaypoint: isOfWaypoint(labels),
       applicationTunnel,
       node: spec.nodeName,
       workloadType: 'POD',

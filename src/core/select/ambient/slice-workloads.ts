@@ -27,7 +27,7 @@ export const sliceWorkloads: Query<string, readonly AmbientWorkload[]> = {
     const of = slice?.labels[SERVICE_NAME_LABEL];
     const foreign = slice?.spec.endpoints.filter(({ targetRef }) => targetRef?.kind !== 'Pod') ?? [];
     if (slice === undefined || of === undefined || foreign.length === 0 || slice.spec.addressType === 'FQDN') return [];
-    const { namespace, name } = slice;
+    const { namespace, name, creationTime } = slice;
     const host = kubernetesHost(of, namespace, reader.setting('domainSuffix'));
     const service = reader.get(ambientServiceNamed, configKey(namespace, host));
     if (service?.registry !== 'Service') return [];
@@ -35,6 +35,7 @@ export const sliceWorkloads: Query<string, readonly AmbientWorkload[]> = {
       ...unknownWorkload,
       name,
       namespace,
+      creationTime,
       network: reader.get(localNetwork, ''),
       trustDomain: trustDomainOf(reader),
       services: [reader.make(workloadService, portsOf(slice.spec, service))],

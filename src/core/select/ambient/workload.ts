@@ -19,6 +19,8 @@ export interface AmbientWorkload {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
+  /** Of the object. */
+  readonly creationTime: number;
   /** IP addresses as text. */
   readonly addresses: readonly string[];
   /** In place of addresses. */
@@ -30,6 +32,8 @@ export interface AmbientWorkload {
   readonly trustDomain: string;
   readonly serviceAccount: string;
   readonly waypoint: Waypoint['address'];
+  /** It belongs to a waypoint or an east-west gateway, so no waypoint serves it. */
+  readonly ofWaypoint: boolean;
   readonly applicationTunnel: InboundBinding | undefined;
   readonly node: string;
   readonly workloadName: string;
@@ -65,6 +69,7 @@ export const unknownWorkload = {
   tunnel: 'NONE',
   serviceAccount: '',
   waypoint: undefined,
+  ofWaypoint: false,
   applicationTunnel: undefined,
   node: '',
   workloadName: '',

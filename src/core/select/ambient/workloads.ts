@@ -1,6 +1,6 @@
-// Workloads as ztunnel knows them: pods, WorkloadEntries, endpoints of ServiceEntries and of slices. Each is found by its
-// object and listed by its namespace, so that a change of one object makes one workload and one list anew. Beside them
-// are the gateways of networks (gateway-workloads.ts).
+// Workloads as ztunnel knows them: pods, WorkloadEntries, endpoints of ServiceEntries and of slices. Each is found by
+// its object and listed by its namespace, so that a change of one object makes one workload and one list anew. Beside
+// them are the gateways of networks (gateway-workloads.ts).
 // Source: Istio pilot/pkg/serviceregistry/ambient/workloads.go (WorkloadsCollection).
 
 import { configKey, type Obj } from '../../model/object.ts';

@@ -86,6 +86,22 @@ describe('a waypoint', () => {
     expect(names).toEqual(['added-SIDECAR_INBOUND', 'added-SIDECAR_OUTBOUND']);
   });
 
+  it('takes none to endpoints of a ServiceEntry whose host is that of an older one', () => {
+    const gateway = waypoint('way', { namespace: 'shop', labels: { 'istio.io/waypoint-for': 'all' } });
+    const entries = ['10.9.0.1', '10.9.0.2'].map((address, i) => ({
+      ...istio('ServiceEntry', `e${i}`, {
+        hosts: ['a.com'],
+        ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+        resolution: 'STATIC',
+        endpoints: [{ address }],
+      }),
+      metadata: { name: `e${i}`, namespace: 'shop', creationTimestamp: `2026-01-0${i + 1}T00:00:00Z` },
+    }));
+    const main = listenersOf(ambientWorld([...shop({ gateway }), ...entries]), way).get('main_internal');
+    expect(text(main?.filterChainMatcher)).toContain('"10.9.0.1"');
+    expect(text(main?.filterChainMatcher)).not.toContain('"10.9.0.2"');
+  });
+
   it('serves no service that another label keeps away, and none without ambient mode', () => {
     const none = ambientWorld(shop({ webLabels: { 'istio.io/use-waypoint': 'none' } }));
     expect([...chainsOf(none, way).keys()].sort()).toEqual(['direct-http', 'direct-tcp']);
