@@ -12,7 +12,7 @@ import {
   workloadEntry,
 } from '../../core/registry/fixtures.ts';
 import { ambientWorld, namespace, waypoint } from '../../core/select/ambient/fixtures.ts';
-import type { WorldPart } from '../../world.ts';
+import { type WorldPart, world } from '../../world.ts';
 import { base64, workloadsOf } from './workload-scene.ts';
 
 const POD = 'Kubernetes//Pod/default/p';
@@ -192,6 +192,17 @@ it('an annotation names the account of a gateway of another network unless it is
     return one('NetworkGateway/n2/9.9.9.9/15008', gateway)?.serviceAccount;
   });
   expect(accounts).toEqual(['own', 'far-istio-remote']);
+});
+
+it('without ambient mode there are none of any kind', () => {
+  const gateway = waypoint('far', {
+    gatewayClass: 'istio-remote',
+    labels: { 'topology.istio.io/network': 'n2' },
+    addresses: [{ type: 'IPAddress', value: '9.9.9.9' }],
+  });
+  const parts = [gateway, pod('p', '10.0.0.1'), workloadEntry('vm', { address: '10.2.0.1' })];
+  expect(Object.keys(workloadsOf(ambientWorld(parts))).length).toBe(3);
+  expect(workloadsOf(world(parts))).toEqual({});
 });
 
 it('a gateway of another network is a workload, and the way to what is there', () => {
