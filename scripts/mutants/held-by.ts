@@ -65,7 +65,6 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ],
     data: ['test/conformance/golden'],
     goldens: '^(registry|clusters)/',
-    testsMax: 40,
   },
   'src/journal': {
     tests: ['test/unit/journal/', 'test/property/journal.test.ts'],

@@ -77,8 +77,15 @@ test.each(['sqlite', 'memory'])('carried objects that are no JSON are stored by 
   const journal = store === 'memory' ? openMemoryJournal() : await openHere(join(temporaryDirectory(), 'j.db'));
   const [whole] = journal.toLines([added('a')]);
   const torn = whole!.replace('"spec":{', '"spec":');
-  const appending = journal.appendCarried(journal.carriedFrom([whole!, torn], 1));
-  await expect(appending).rejects.toMatchObject({ code: 'damaged', seq: 2, path: journal.path });
+  for (const [lines, seq] of [
+    [[whole!, torn], 2],
+    [[torn, whole!], 1],
+  ] as const) {
+    await expect(journal.appendCarried(journal.carriedFrom(lines, 1))).rejects.toMatchObject({
+      code: 'damaged',
+      message: `${journal.path}, seq ${seq}: a fact that was carried here is no JSON; nothing of its batch is stored`,
+    });
+  }
   expect(journal.head().seq).toBe(0);
   expect((await journal.appendCarried(journal.carriedFrom([whole!], 1)))[0]?.seq).toBe(1);
   expect((await journal.verify()).ok).toBe(true);

@@ -58,6 +58,7 @@ describe('the record of the head', () => {
     writeFileSync(headRecordPath(journal), `periplus-head-v1 ${' '.repeat(15)}0 ${hash('a')}\n`);
     expect(() => refuseEmptied(journal)).not.toThrow();
     writeFileSync(headRecordPath(journal), `periplus-head-v1 ${' '.repeat(15)}1 ${hash('a')}\n`);
+    expect(() => refuseEmptied(journal)).toThrow(expect.objectContaining({ code: 'emptied', path: journal }));
     expect(() => refuseEmptied(journal)).toThrow('the journal is not there, and it held events up to 1');
     writeFileSync(journal, '');
     expect(() => refuseEmptied(journal)).toThrow('the journal is empty, and it held events up to 1');

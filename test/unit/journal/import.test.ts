@@ -73,6 +73,10 @@ describe('an export of a range', () => {
     const exporting = lines(exportJournal(journal, { ...whole, from: 6, to: 4 }));
     await expect(exporting).rejects.toMatchObject({ code: 'no-such-seq', path: 'memory' });
     await expect(exporting).rejects.toThrow('the range ends at 4, and the first event it can begin with is 5');
+    const one = openMemoryJournal();
+    expect(await lines(exportJournal(one, whole))).toHaveLength(2);
+    await one.append([added('a')]);
+    await expect(lines(exportJournal(one, { ...whole, to: 0 }))).rejects.toThrow('the range ends at 0, and');
   });
 
   test('is refused where a compacted journal has lost the snapshot it begins with', async () => {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/json.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 import { createKeyFile, KEY_BYTES, randomKey, readKeyFile, sealerOf } from '../../../src/journal/seal.ts';
 import { Vault } from '../../../src/journal/vault.ts';
 import { added, all, openHere, secret, temporaryDirectory } from './helpers.ts';
@@ -29,7 +30,7 @@ describe('a key file', () => {
 
   it('may have blanks around its two words', () => {
     const file = path();
-    writeFileSync(file, `\n ${MAGIC}\t${KEY.toString('base64')}\n\n`);
+    writeFileSync(file, `\n ${MAGIC}\t  ${KEY.toString('base64')}\n\n`);
     expect(readKeyFile(file)).toEqual(KEY);
   });
 
@@ -161,6 +162,19 @@ describe('a vault', () => {
     expect(vault.openFact(sealed, 1)).toEqual(mesh);
     expect(vault.marked({ kind: 'Pod' })).toEqual([]);
     expect(new Vault(options).marked(mesh)).toEqual([]);
+  });
+});
+
+describe('a journal in memory', () => {
+  it('seals with a key file that it is given, and what its owner marks', async () => {
+    const keyFile = path();
+    const key = createKeyFile(keyFile);
+    const privatePaths = () => [['value', 'token']];
+    const journal = openMemoryJournal({ keyFile, privatePaths });
+    await journal.append([{ source: 'x', kind: 'MeshConfig', value: { token: VALUE } }]);
+    expect(journal.keyCheck()).toBe(sealerOf(key).check);
+    expect((await all(journal.records({ from: 1 })))[0]?.body).toMatch(/^\{"value":\{"token":"sealed:v1:[^"]+"\}\}$/);
+    expect(await all(journal.read({ from: 1 }))).toMatchObject([{ value: { token: VALUE } }]);
   });
 });
 

@@ -107,6 +107,7 @@ describe.each(implementations)('the records of a journal (%s)', (_name, open) =>
     expect(await journal.seqsOf('Synced', { from: 3, to: 5 })).toEqual([]);
     expect(await journal.seqsOf('Synced', { from: 1, to: 99 })).toEqual([2, 6]);
     expect(await journal.seqsOf('Synced', { from: 7 })).toEqual([]);
+    expect(await journal.seqsOf('Synced', { from: 6, to: 6 })).toEqual([6]);
   });
 
   test('come in pages of limited length', async () => {

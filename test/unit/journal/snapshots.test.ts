@@ -41,6 +41,15 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     expect(await journal.verify()).toMatchObject({ ok: true, snapshots: 2 });
   });
 
+  test('are in the order of their events, in whichever they were written', async () => {
+    const journal = await open();
+    await journal.append([added('a'), added('b'), added('c')]);
+    for (const seq of [3, 1, 2]) await journal.snapshots.write({ seq, format: 1, facts: facts(seq) });
+    expect((await journal.snapshots.list()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect((await journal.snapshots.read())!.info.seq).toBe(3);
+    expect((await journal.snapshots.read(2))!.info.seq).toBe(2);
+  });
+
   test('have segments of limited size', async () => {
     const journal = await open();
     await journal.append([added('a')]);
