@@ -30,12 +30,12 @@ const GOLDENS = 'test/conformance/golden.test.ts';
 /** What holds `select` and `generate`: a test of one resource or flag often reaches the code of others. */
 const UNIT_TESTS = ['test/unit/core/select/', 'test/unit/xds/generate/', 'test/unit/xds/feature-flags.test.ts'];
 
-/** Of a folder of `select` or `generate`: the unit tests of all, and the golden cases of these groups. */
-const resources = (type: string, goldens: string): readonly (readonly [string, Row])[] =>
+/** Of a folder of `select` or `generate`: the unit tests of all, `more` tests, and the golden cases of these groups. */
+const resources = (type: string, goldens: string, more: readonly string[] = []): readonly (readonly [string, Row])[] =>
   (['src/core/select', 'src/xds/generate'] as const).map(floor => [
     `${floor}/${type}`,
     {
-      tests: [...UNIT_TESTS, GOLDENS],
+      tests: [...UNIT_TESTS, ...more, GOLDENS],
       data: ['test/conformance/golden'],
       goldens,
       testsMax: 150,
@@ -84,7 +84,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('telemetry', '^extensions/telemetry'),
     ...resources('gateway', '^gateways/'),
     ...resources('scope', '^(listeners|rules)/'),
-    ...resources('proxy', '^(listeners|extensions)/'),
+    ...resources('proxy', '^(listeners|extensions)/', ['test/unit/core/mesh/mesh-sources.test.ts']),
     ...resources('common', '^(clusters|extensions)/'),
   ]),
   // For a sample of all at once; last, since the first row that fits counts.

@@ -117,5 +117,5 @@ function mergedSocket(
     return own;
   }
   outcome.acted(patch);
-  return { ...own, typedConfig: merged };
+  return merged === own.typedConfig ? own : { ...own, typedConfig: merged };
 }

@@ -152,5 +152,5 @@ function mergeChain(chain: FilterChain, patch: EnvoyPatch, outcome: Outcome): Fi
     return chain;
   }
   outcome.acted(patch);
-  return { ...chain, transportSocket: { ...own, typedConfig: merged } };
+  return merged === own.typedConfig ? chain : { ...chain, transportSocket: { ...own, typedConfig: merged } };
 }
