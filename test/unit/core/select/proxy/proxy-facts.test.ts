@@ -41,7 +41,7 @@ function of<R>(read: (reader: ProxyReader) => R, given: Given = {}): R {
   const node = nodeOf(given);
   const id = String(node.id).replace(/^sidecar/, nodeType);
   const state = world(objects, { mesh, settings: { ...defaultSettings, env } });
-  return ask(state, { name: 'test/fact', run: read }, '', { ...proxyOf({ ...node, id }), ...proxy });
+  return ask(state, { name: 'test/fact', key: () => '', run: read }, '', { ...proxyOf({ ...node, id }), ...proxy });
 }
 const AMBIENT = { PILOT_ENABLE_AMBIENT: 'true' };
 const stock = { extensions: new Set(['envoy.filters.http.router']) };

@@ -39,5 +39,6 @@ export const patch = (
 ) => patchOf(applyTo, operation, value, { listener });
 
 export const at = (portValue: number) => ({ socketAddress: { address: '0.0.0.0', portValue } });
-export const tcp: Filter = { name: 'tcp', typedConfig: { '@type': TCP, cluster: 'c' } };
+const proxied = { '@type': TCP, cluster: 'c' };
+export const tcp: Filter = { name: 'tcp', typedConfig: proxied };
 export const chain = (name: string, more: FilterChain = {}): FilterChain => ({ name, filters: [tcp], ...more });
