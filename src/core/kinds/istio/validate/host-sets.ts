@@ -12,21 +12,26 @@ class Tails {
   readonly #lengths: readonly number[];
 
   constructor(hosts: readonly string[]) {
-    hosts.forEach((host, i) => {
+    for (const [i, host] of hosts.entries()) {
+      if (!isWildcard(host)) continue;
       const tail = host.slice(1);
-      if (isWildcard(host) && !this.#first.has(tail)) this.#first.set(tail, i);
-    });
+      if (!this.#first.has(tail)) this.#first.set(tail, i);
+    }
     this.#lengths = [...new Set([...this.#first.keys()].map(tail => tail.length))].sort((a, b) => a - b);
   }
 
-  /** Every tail that the name ends with, and the first wildcard that has it. A wildcard's own tail is one of them. */
-  *of(host: string): Generator<readonly [tail: string, at: number]> {
+  /**
+   * Calls back with every tail that the name ends with, and the place of the first wildcard that has it. A wildcard's
+   * own tail is one of them. No generator: it would be most of the cost of a long list.
+   */
+  of(host: string, found: (tail: string, at: number) => void): void {
+    if (this.#lengths.length === 0) return;
     const name = isWildcard(host) ? host.slice(1) : host;
     for (const length of this.#lengths) {
       if (length > name.length) return;
       const tail = name.slice(name.length - length);
       const at = this.#first.get(tail);
-      if (at !== undefined) yield [tail, at];
+      if (at !== undefined) found(tail, at);
     }
   }
 }
@@ -40,14 +45,13 @@ export function earlierOverlaps(hosts: readonly string[]): readonly (number | un
   /** By tail: the first host that ends with it. */
   const ending = new Map<string, number>();
   return hosts.map((host, i) => {
-    const candidates = [exact.get(host) ?? i];
-    if (isWildcard(host)) candidates.push(ending.get(host.slice(1)) ?? i);
-    for (const [tail, at] of tails.of(host)) {
-      candidates.push(at);
+    let first = exact.get(host) ?? i;
+    if (first === i) exact.set(host, i);
+    if (isWildcard(host)) first = Math.min(first, ending.get(host.slice(1)) ?? i);
+    tails.of(host, (tail, at) => {
+      first = Math.min(first, at);
       if (!ending.has(tail)) ending.set(tail, i);
-    }
-    if (!exact.has(host)) exact.set(host, i);
-    const first = candidates.reduce((least, at) => Math.min(least, at));
+    });
     return first < i ? first : undefined;
   });
 }
@@ -57,8 +61,12 @@ export function coverOf(hosts: readonly string[]): (host: string) => boolean {
   const exact = new Set(hosts);
   const tails = new Tails(hosts);
   return host => {
-    if (exact.has(host)) return true;
-    for (const [tail] of tails.of(host)) if (subsetOf(host, `*${tail}`)) return true;
-    return false;
+    let isCovered = exact.has(host);
+    if (!isCovered) {
+      tails.of(host, tail => {
+        isCovered ||= subsetOf(host, `*${tail}`);
+      });
+    }
+    return isCovered;
   };
 }
