@@ -28,7 +28,12 @@ export interface HeldBy {
 const GOLDENS = 'test/conformance/golden.test.ts';
 
 /** What holds `select` and `generate`: a test of one resource or flag often reaches the code of others. */
-const UNIT_TESTS = ['test/unit/core/select/', 'test/unit/xds/generate/', 'test/unit/xds/feature-flags.test.ts'];
+const UNIT_TESTS = [
+  'test/unit/core/select/',
+  'test/unit/xds/generate/',
+  'test/unit/xds/ambient/',
+  'test/unit/xds/feature-flags.test.ts',
+];
 
 /** Of a folder of `select` or `generate`: the unit tests of all, `more` tests, and the golden cases of these groups. */
 const resources = (type: string, goldens: string, more: readonly string[] = []): readonly (readonly [string, Row])[] =>
@@ -80,7 +85,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),
     ...resources('extension', '^extensions/'),
     ...resources('patch', '^patches/'),
-    ...resources('policy', '^policies/'),
+    ...resources('policy', '^policies/', ['test/unit/core/fold/refused-selection.test.ts']),
     ...resources('telemetry', '^extensions/telemetry'),
     ...resources('gateway', '^gateways/'),
     ...resources('scope', '^(listeners|rules)/'),
