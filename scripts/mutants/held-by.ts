@@ -85,7 +85,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),
     ...resources('extension', '^extensions/'),
     ...resources('patch', '^patches/'),
-    ...resources('policy', '^policies/', ['test/unit/core/fold/refused-selection.test.ts']),
+    ...resources('policy', '^policies/'),
     ...resources('telemetry', '^extensions/telemetry'),
     ...resources('gateway', '^gateways/'),
     ...resources('scope', '^(listeners|rules)/'),

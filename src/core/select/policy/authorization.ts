@@ -13,7 +13,7 @@ import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
 import type { PolicySubject } from '../telemetry/traffic-class.ts';
 import { isAttached, isAttachedToWorkload, namespaceOf } from './attachment.ts';
-import { type ExternalAuthorizer, externalAuthorizer } from './external-authorizer.ts';
+import { type ExternalAuthorizer, externalAuthorizer, providerNamed } from './external-authorizer.ts';
 import { ownTrustDomains } from './trust-domains.ts';
 
 export const DRY_RUN_ANNOTATION = 'istio.io/dry-run';
@@ -121,12 +121,12 @@ const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'> }, App
 };
 
 function externalPolicies(reader: ProxyReader, custom: readonly AppliedPolicy[]): readonly ExternalPolicies[] {
-  const providers = [...new Set(custom.map(({ spec }) => spec.provider?.name ?? ''))].sort(compareText);
+  const providers = [...new Set(custom.map(({ spec }) => providerNamed(spec)))].sort(compareText);
   const tooMany = providers.length > 1 && !reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS');
   return providers.map(provider => ({
     provider,
     authorizer: tooMany ? severalAuthorizers : reader.get(externalAuthorizer, provider),
-    policies: custom.filter(({ spec }) => (spec.provider?.name ?? '') === provider),
+    policies: custom.filter(({ spec }) => providerNamed(spec) === provider),
   }));
 }
 

@@ -4,12 +4,14 @@
 // Two policies meet if one selects what the other selects, or if a pod is there that both select.
 
 import { canonicalJson, type Json } from '../../base/json.ts';
-import { compareText, type Obj } from '../../model/object.ts';
+import { type Labels, selects } from '../../base/labels.ts';
+import type { Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
+import { providerNamed } from './external-authorizer.ts';
 
 type Policy = Obj<'AuthorizationPolicy'>;
 
-/** Argument ''. Policy → the policies of other providers that it meets. */
+/** Argument ''. Policy → the policies of other providers that it meets, in key order. */
 export const customConflicts: Query<'', ReadonlyMap<string, readonly string[]>> = {
   name: 'select/customConflicts',
   run: reader => {
@@ -17,16 +19,17 @@ export const customConflicts: Query<'', ReadonlyMap<string, readonly string[]>> 
     if (reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS')) return found;
     const custom = reader.objects('AuthorizationPolicy').filter(({ spec }) => spec.action === 'CUSTOM');
     for (const policy of custom) {
-      const others = custom.filter(other => providerOf(other) !== providerOf(policy) && doMeet(reader, policy, other));
-      if (others.length > 0) found.set(nameOf(policy), others.map(nameOf).sort(compareText));
+      const others = custom.filter(
+        other => providerNamed(other.spec) !== providerNamed(policy.spec) && doMeet(reader, policy, other),
+      );
+      if (others.length > 0) found.set(nameOf(policy), others.map(nameOf));
     }
     return found;
   },
 };
 
-const providerOf = ({ spec }: Policy): string => spec.provider?.name ?? '';
 const nameOf = ({ namespace, name }: Policy): string => `${namespace}/${name}`;
-const labelsOf = ({ spec }: Policy): Readonly<Record<string, string>> => spec.selector?.matchLabels ?? {};
+const labelsOf = ({ spec }: Policy): Labels => spec.selector?.matchLabels ?? {};
 
 function doMeet(reader: Reader, one: Policy, other: Policy): boolean {
   // Attached to a Gateway or Service by name: compared by the names.
@@ -34,16 +37,9 @@ function doMeet(reader: Reader, one: Policy, other: Policy): boolean {
   if (targets[0] !== targets[1]) return false;
   const root = reader.mesh('rootNamespace');
   const namespaces = [one, other].map(({ namespace }) => namespace).filter(namespace => namespace !== root);
-  const [namespace, second = namespace] = namespaces;
+  const [namespace = root, second = namespace] = namespaces;
   if (namespace !== second) return false;
   const [a, b] = [labelsOf(one), labelsOf(other)];
-  if (includes(a, b) || includes(b, a)) return true;
-  const both = { ...a, ...b };
-  if (!includes(both, a) || namespace === undefined) return false;
-  return reader.indexed('podsByNamespace', namespace).some(({ labels }) => includes(labels, both));
-}
-
-/** Has `all` every label of `part`? */
-function includes(all: Readonly<Record<string, string>>, part: Readonly<Record<string, string>>): boolean {
-  return Object.entries(part).every(([key, value]) => all[key] === value);
+  if (selects(a, b) || selects(b, a)) return true;
+  return reader.indexed('podsByNamespace', namespace).some(({ labels }) => selects(a, labels) && selects(b, labels));
 }

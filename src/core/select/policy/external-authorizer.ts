@@ -12,9 +12,9 @@ import { checkNamespacedHost, fqdnProblem } from '../../kinds/istio/validate/hos
 import type { Query, Reader } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type {
+  AuthorizationPolicy,
   MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationGrpcProvider as GrpcProvider,
   MeshConfig_ExtensionProvider_EnvoyExternalAuthorizationHttpProvider as HttpProvider,
-  MeshConfig_ExtensionProvider,
 } from '../../schema/istio-types.gen.ts';
 import { providerCluster } from '../telemetry/provider-cluster.ts';
 
@@ -34,15 +34,16 @@ export const externalAuthorizer: Query<string, ExternalAuthorizer> = {
     if (name.length > NAME_LENGTH_MAX || !NAME.test(name)) {
       return unusable(`the provider's name "${name}" is not a label of DNS`);
     }
-    const provider = reader.mesh('extensionProviders').find(candidate => isNamed(candidate, name));
+    const provider = reader.mesh('extensionProviders').find(candidate => candidate.name === name);
     if (provider?.envoyExtAuthzHttp !== undefined) return httpAuthorizer(reader, provider.envoyExtAuthzHttp);
     if (provider?.envoyExtAuthzGrpc !== undefined) return grpcAuthorizer(reader, provider.envoyExtAuthzGrpc);
     return unusable(`MeshConfig has no external authorizer called "${name}"`);
   },
 };
 
-function isNamed(provider: MeshConfig_ExtensionProvider, name: string): boolean {
-  return provider.name === name;
+/** The provider that a CUSTOM policy names; no such policy is in force without. */
+export function providerNamed({ provider }: AuthorizationPolicy): string {
+  return provider?.name ?? '';
 }
 
 function httpAuthorizer(reader: Reader, settings: HttpProvider): ExternalAuthorizer {

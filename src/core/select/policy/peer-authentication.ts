@@ -28,9 +28,8 @@ export const portLevelMtlsPorts: Query<'', readonly number[]> = {
   name: 'select/portLevelMtlsPorts',
   run: reader => {
     const policy = workloadPolicyOfProxy(reader, reader.facet('namespace'));
-    return Object.keys(policy?.spec.portLevelMtls ?? {})
-      .map(Number)
-      .sort((a, b) => a - b);
+    // Keys that are whole numbers come in ascending order.
+    return Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
   },
 };
 
@@ -46,7 +45,6 @@ export const namespaceMtlsMode: Query<string, MtlsMode> = {
   run: (reader, namespace) => {
     const root = reader.mesh('rootNamespace');
     const mesh = modeOf(oldestGeneral(reader, root)?.spec.mtls) ?? 'PERMISSIVE';
-    if (namespace === root) return mesh;
     return modeOf(oldestGeneral(reader, namespace)?.spec.mtls) ?? mesh;
   },
 };
@@ -79,7 +77,7 @@ function modeAt(policy: Policy | undefined, inherited: MtlsMode, port: number): 
 
 function modeOf(mtls: PeerAuthentication_MutualTLS | undefined): MtlsMode | undefined {
   const mode = mtls?.mode;
-  return mode === undefined || mode === 'UNSET' ? undefined : mode;
+  return mode === 'UNSET' ? undefined : mode;
 }
 
 function selectorOf(policy: Policy): Labels {

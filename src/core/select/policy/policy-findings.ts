@@ -5,11 +5,11 @@
 // pilot/pkg/security/authz/builder/extauthz.go). DENY by the peer's identity lets callers without mTLS pass
 // (ISTIO-SECURITY-2021-004); hosts are compared with the port that a client sends.
 
-import { isObject } from '../../base/json.ts';
+import { keysIn } from '../../kinds/istio/validate/jwks.ts';
 import type { Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { customConflicts } from './custom-conflicts.ts';
-import { externalAuthorizer } from './external-authorizer.ts';
+import { externalAuthorizer, providerNamed } from './external-authorizer.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 
 export interface PolicyFinding {
@@ -49,7 +49,7 @@ function* ofProvider(reader: Reader, { namespace, name, spec }: Obj<'Authorizati
     const message = `cannot be enforced, so what its rules match is refused: ${others.join(', ')} of another provider selects the same workloads, which needs PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS`;
     yield { effect: 'refuses', path: 'spec.provider.name', message };
   }
-  const authorizer = reader.get(externalAuthorizer, spec.provider?.name ?? '');
+  const authorizer = reader.get(externalAuthorizer, providerNamed(spec));
   if (authorizer.kind !== 'unusable') return;
   const message = `cannot be enforced, so what its rules match is refused: ${authorizer.reason}`;
   yield { effect: 'refuses', path: 'spec.provider.name', message };
@@ -91,19 +91,9 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'] as const;
 
 function* ofKeys({ spec }: Obj<'RequestAuthentication'>): IterableIterator<Told> {
   for (const [i, { jwks = '' }] of (spec.jwtRules ?? []).entries()) {
-    if (!keysIn(jwks).some(key => PRIVATE_MEMBERS.some(member => member in key))) continue;
+    if (jwks === '' || !keysIn(jwks).some(key => PRIVATE_MEMBERS.some(member => member in key))) continue;
     const message = 'holds a private key: every reader of this object can sign tokens';
     yield { effect: 'weak', path: `spec.jwtRules[${i}].jwks`, message };
-  }
-}
-
-function keysIn(jwks: string): readonly object[] {
-  try {
-    const found: unknown = JSON.parse(jwks);
-    const keys = isObject(found) ? found.keys : undefined;
-    return Array.isArray(keys) ? keys.filter(isObject) : [];
-  } catch {
-    return [];
   }
 }
 

@@ -7,6 +7,8 @@
 // Source: Istio pilot/pkg/model/authentication.go (GetJwtPoliciesForWorkload),
 // pilot/pkg/security/authn/policy_applier.go.
 
+import { assert } from '../../base/assert.ts';
+import { milliseconds } from '../../kinds/istio/validate/durations.ts';
 import { jwksKey } from '../../kinds/periplus/jwks-document.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -33,8 +35,8 @@ export type TokenKeys =
 export const tokenRulesOfProxy: Query<PolicySubject, readonly TokenRule[]> = {
   name: 'select/tokenRulesOfProxy',
   run: (reader, subject) => {
-    const places = [reader.facet('namespace'), reader.mesh('rootNamespace'), namespaceOf(subject)];
-    const namespaces = new Set(places.filter(place => place !== ''));
+    const own = reader.facet('namespace');
+    const namespaces = new Set([own, reader.mesh('rootNamespace'), namespaceOf(subject) || own]);
     const rules = [...namespaces].flatMap(namespace =>
       reader
         .get(requestAuthenticationsIn, namespace)
@@ -74,7 +76,7 @@ function keysOf(reader: Reader, { issuer = '', jwksUri = '', jwks = '' }: JWTRul
     return jwks === '' ? fetchedKeys(reader, issuer, jwksUri) : { kind: 'inline', text: jwks };
   }
   const { hostname, port } = hostOf(jwksUri);
-  const known = port === 0 ? undefined : providerCluster(reader, hostname, port);
+  const known = providerCluster(reader, hostname, port);
   if (known !== undefined) return { kind: 'remote', uri: jwksUri, cluster: known.cluster };
   if (fetcher === 'hybrid') return fetchedKeys(reader, issuer, jwksUri);
   return { kind: 'remote', uri: jwksUri, cluster: outboundClusterName(hostname, '', port) };
@@ -85,11 +87,10 @@ export const hostsOfKeySets: Query<'', readonly string[]> = {
   name: 'select/hostsOfKeySets',
   run: reader => {
     if (fetcherOf(reader) === 'istiod') return [];
-    const parsed = subjectsOf(reader)
+    const uris = subjectsOf(reader)
       .flatMap(subject => reader.get(tokenRulesOfProxy, subject))
-      .map(({ rule }) => parseUrl(rule.jwksUri ?? ''));
-    const found = parsed.filter(url => url?.scheme === 'https' || url?.scheme === 'http');
-    return [...new Set(found.map(url => url?.hostname ?? ''))].sort();
+      .flatMap(({ rule: { jwksUri } }) => jwksUri || []);
+    return [...new Set(uris.map(uri => hostOf(uri).hostname))].sort();
   },
 };
 
@@ -98,11 +99,11 @@ function fetchedKeys(reader: Reader, issuer: string, uri: string): TokenKeys {
   return { kind: 'fetched', text: document?.spec.keys };
 }
 
-/** Port 0: neither the URI nor its scheme gives one. */
+/** Of a URI that was accepted, so its scheme is http or https. */
 function hostOf(uri: string): { readonly hostname: string; readonly port: number } {
-  const { scheme = '', hostname = '', port = '' } = parseUrl(uri) ?? {};
-  if (port !== '') return { hostname, port: Number(port) };
-  return { hostname, port: scheme === 'https' ? 443 : scheme === 'http' ? 80 : 0 };
+  const url = parseUrl(uri);
+  assert(url !== undefined, 'the URI of a key set was accepted');
+  return { hostname: url.hostname, port: Number(url.port || (url.scheme === 'https' ? 443 : 80)) };
 }
 
 /** A key set that the control plane fetches. */
@@ -137,6 +138,5 @@ export const wantedJwks: Query<'', readonly WantedJwks[]> = {
 const REQUEST_MS = 5_000;
 
 function requestMsOf({ timeout }: JWTRule): number {
-  if (timeout === undefined) return REQUEST_MS;
-  return Math.max(1, timeout.seconds * 1_000 + Math.round(timeout.nanos / 1_000_000));
+  return timeout === undefined ? REQUEST_MS : milliseconds(timeout);
 }

@@ -1,6 +1,6 @@
 // The cluster of a service that an extension provider of MeshConfig names. The whole registry is searched, regardless
 // of visibility: providers belong to the mesh, not to a workload.
-// Source: Istio pilot/pkg/extensionproviders (LookupCluster).
+// Source: Istio pilot/pkg/model/telemetry_logging.go (LookupCluster).
 
 import type { Reader } from '../../query/reader.ts';
 import { servicesOfHost } from '../../registry/services.ts';

@@ -40,6 +40,12 @@ export function jwksProblem(text: string): string | undefined {
   return undefined;
 }
 
+/** The keys of a text without a problem. */
+export function keysIn(text: string): readonly JsonObject[] {
+  const json = JSON.parse(firstObject(text)) as JsonObject;
+  return json.keys === undefined ? [json] : ((json.keys ?? []) as readonly JsonObject[]);
+}
+
 /** Up to the end of its first object; as in that library, text after it is ignored. */
 function firstObject(text: string): string {
   let depth = 0;

@@ -60,6 +60,47 @@ describe('CUSTOM policies of several providers', () => {
     expect(refusing([a, custom('b', 'first')])).toEqual([]);
     expect(refusing([a, custom('b', 'second', { app: 'web' }, 'bank')])).toEqual([]);
     expect(refusing([a, custom('b', 'second', { app: 'api' })])).toEqual([]);
+    expect(refusing([a, custom('b', 'second', { app: 'api' }), pod({ app: 'api' })])).toEqual([]);
+  });
+
+  it('of the root namespace meet each other there', () => {
+    const everywhere = ['first', 'second'].map(name => custom(name, name, undefined, 'istio-system'));
+    expect(refusing(everywhere)).toEqual(['istio-system/first', 'istio-system/second']);
+  });
+
+  it('that refer to a Gateway or Service meet those with the same reference alone', () => {
+    const target = (name: string): JsonObject => ({ group: 'gateway.networking.k8s.io', kind: 'Gateway', name });
+    const by = (name: string, selection: JsonObject): JsonObject => {
+      const object = custom(name, name);
+      return { ...object, spec: { ...(object.spec as JsonObject), ...selection } };
+    };
+    const first = by('first', { targetRefs: [target('gw')] });
+    expect(refusing([first, by('second', { targetRefs: [target('gw')] })])).toEqual(['shop/first', 'shop/second']);
+    expect(refusing([first, by('second', { targetRefs: [target('other')] })])).toEqual([]);
+    expect(refusing([first, by('second', {})])).toEqual([]);
+    expect(refusing([by('first', { targetRef: target('gw') }), by('second', {})])).toEqual([]);
+  });
+
+  it('are named, sorted, in the findings of each other; policies of other actions are not', () => {
+    const allow = { ...custom('allow', 'x'), spec: { action: 'ALLOW', rules: [{}] } };
+    const settings = { ...defaultSettings, env: {} };
+    const state = world([service, allow, custom('z', 'second'), custom('b', 'second'), a], { mesh, settings });
+    const found = new Tracker().get(state, undefined, policyFindings, '');
+    const needs = 'selects the same workloads, which needs PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS';
+    const refused = 'cannot be enforced, so what its rules match is refused';
+    expect(found).toEqual(
+      [
+        ['a', 'shop/b, shop/z'],
+        ['b', 'shop/a'],
+        ['z', 'shop/a'],
+      ].map(([name, others]) => ({
+        kind: 'AuthorizationPolicy',
+        key: `shop/${name}`,
+        effect: 'refuses',
+        path: 'spec.provider.name',
+        message: `${refused}: ${others} of another provider ${needs}`,
+      })),
+    );
   });
 
   it('are findings where a pod is selected by both', () => {

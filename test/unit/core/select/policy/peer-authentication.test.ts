@@ -34,6 +34,7 @@ test('PeerAuthentication of a workload applies, with its ports', () => {
   const modes = ['8080', '9090', '1'].map(port => ask(state, inboundMtlsMode, port, proxy));
   expect(modes).toEqual(['DISABLE', 'STRICT', 'STRICT']);
   expect(ask(state, portLevelMtlsPorts, '', proxy)).toEqual([8080, 9090]);
+  expect(ask(world([policy('n', strict)]), portLevelMtlsPorts, '', proxy)).toEqual([]);
   expect(ask(state, inboundMtlsMode, '8080', proxyOf(nodeOf({ labels: { app: 'b' } })))).toBe('DISABLE');
   const reader = untrackedReader(state);
   expect(endpointMtlsMode(reader, 'default', { app: 'a', x: 'y' }, 80)).toBe('STRICT');

@@ -51,9 +51,62 @@ describe('an AuthorizationPolicy', () => {
     [undefined, 'notHosts', ['a.com'], true],
     ['ALLOW', 'hosts', ['a.com'], false],
     ['AUDIT', 'hosts', ['a.com'], false],
+    ['AUDIT', 'notHosts', ['a.com'], false],
   ])('of action %s with %s %j tells of the port in a host: %s', (action, field, hosts, expected) => {
     const told = found(authorization(action, onHosts(field, ...hosts)));
     expect(told).toEqual(expected ? [`shop/p weak spec.rules[0].to[0].operation.${field}`] : []);
+  });
+});
+
+describe('a finding', () => {
+  const messages = (objects: readonly JsonObject[], mesh: JsonObject = {}): readonly string[] =>
+    ask(world(objects, { mesh }), policyFindings, '').map(({ kind, message }) => `${kind}: ${message}`);
+  const authorization = (spec: JsonObject): JsonObject => policy('AuthorizationPolicy', spec);
+
+  it('says what a mistake opens', () => {
+    const rules = [
+      { from: [{ source: { ipBlocks: ['10.0.0.1'] } }, { source: { namespaces: ['x'] } }] },
+      { to: [{ operation: { paths: ['/a'] } }, { operation: { hosts: ['a.com', 'b.com'] } }] },
+    ];
+    const denies = authorization({ action: 'DENY', rules });
+    expect(messages([denies])).toEqual([
+      'AuthorizationPolicy: a caller without mTLS has no identity and is not refused: the namespace is not STRICT (ISTIO-SECURITY-2021-004)',
+      'AuthorizationPolicy: a request for a.com with a port in its host is another host: add "a.com:*"',
+    ]);
+    expect(found(denies)).toEqual([
+      'shop/p weak spec.rules[0].from[1].source.namespaces',
+      'shop/p weak spec.rules[1].to[1].operation.hosts',
+    ]);
+    const jwks = JSON.stringify({ keys: [{ kty: 'oct', k: 'AQAB' }] });
+    const jwtRules = [
+      { issuer: 'i', jwks, audiences: ['a'] },
+      { issuer: 'i', jwksUri: 'https://i/k' },
+    ];
+    expect(messages([policy('RequestAuthentication', { jwtRules })])).toEqual([
+      'RequestAuthentication: holds a private key: every reader of this object can sign tokens',
+      'RequestAuthentication: another rule of i has other audiences: Envoy may check a token by either of them',
+    ]);
+  });
+
+  it('says why an external authorizer cannot be asked', () => {
+    const custom = authorization({ action: 'CUSTOM', provider: { name: 'ask' }, rules: [{}] });
+    expect(messages([custom])).toEqual([
+      'AuthorizationPolicy: cannot be enforced, so what its rules match is refused: MeshConfig has no external authorizer called "ask"',
+    ]);
+    expect(found(custom)).toEqual(['shop/p refuses spec.provider.name']);
+    const entry: JsonObject = {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'ServiceEntry',
+      metadata: { name: 'ask', namespace: 'shop' },
+      spec: { hosts: ['ask.com'], ports: [{ number: 80, name: 'http', protocol: 'HTTP' }], resolution: 'DNS' },
+    };
+    const extensionProviders = [{ name: 'ask', envoyExtAuthzGrpc: { service: 'ask.com', port: 80 } }];
+    expect(messages([custom, entry], { extensionProviders })).toEqual([]);
+  });
+
+  it('is made of no rule that is empty', () => {
+    expect(found(authorization({ action: 'DENY', rules: [{}] }), authorization({ action: 'ALLOW' }))).toEqual([]);
+    expect(found(policy('RequestAuthentication', {}))).toEqual([]);
   });
 });
 
@@ -66,6 +119,28 @@ describe('a RequestAuthentication', () => {
     expect(found(rules({ issuer: 'i', jwks: key({}) }, { issuer: 'j', jwks: key({ d: 'AQAB' }) }))).toEqual([
       'shop/p weak spec.jwtRules[1].jwks',
     ]);
+  });
+
+  it.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'])('tells of a key with the private member %s', member => {
+    expect(found(rules({ issuer: 'i', jwks: key({ [member]: 'AQAB' }) }))).toHaveLength(1);
+  });
+
+  it('tells of a private key behind a public one', () => {
+    const jwks = JSON.stringify({
+      keys: [
+        { kty: 'RSA', e: 'AQAB', n: 'AQAB' },
+        { kty: 'oct', k: 'AQAB' },
+      ],
+    });
+    expect(found(rules({ issuer: 'i', jwks }))).toEqual(['shop/p weak spec.jwtRules[0].jwks']);
+  });
+
+  it.each([
+    ['a private key alone', '{"kty":"oct","k":"AQAB"}', 1],
+    ['a private key before other text', '{"keys":[{"kty":"oct","k":"AQAB"}]} and more', 1],
+    ['a list that is null', '{"keys":null}', 0],
+  ])('tells of a private key in %s', (_what, jwks, count) => {
+    expect(found(rules({ issuer: 'i', jwks }))).toHaveLength(count);
   });
 
   it('tells of other audiences of one issuer, whatever their order', () => {

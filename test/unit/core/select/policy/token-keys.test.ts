@@ -59,6 +59,41 @@ describe('the keys of a token rule', () => {
     const objects = [policy('p', 'shop', ...rules.map((jwksUri, i) => ({ issuer: `i${i}`, jwksUri })))];
     expect(ask(stateOf('envoy', ...objects), hostsOfKeySets, '', proxy)).toEqual(['a.example.com', 'b.example.com']);
     expect(ask(stateOf('false', ...objects), hostsOfKeySets, '', proxy)).toEqual([]);
+    const inline = policy('inline', 'shop', { issuer: 'i', jwks: JWKS });
+    expect(ask(stateOf('envoy', inline), hostsOfKeySets, '', proxy)).toEqual([]);
+  });
+
+  it('are what the control plane fetched for the issuer and the URI of the rule', () => {
+    const jwksUri = at('unknown.example.com');
+    const answer = (name: string, spec: JsonObject): JsonObject => ({
+      apiVersion: 'periplus.internal/v1',
+      kind: 'JwksDocument',
+      metadata: { name },
+      spec: { keys: JWKS, ...spec },
+    });
+    const found = (...answers: readonly JsonObject[]) =>
+      ask(stateOf('false', policy('p', 'shop', { issuer: 'i', jwksUri }), ...answers), tokenRulesOfProxy, '', proxy)[0]!
+        .keys;
+    expect(found()).toEqual({ kind: 'fetched', text: undefined });
+    expect(found(answer('other', { issuer: 'j', jwksUri }))).toEqual({ kind: 'fetched', text: undefined });
+    expect(found(answer('own', { issuer: 'i', jwksUri }))).toEqual({ kind: 'fetched', text: JWKS });
+  });
+
+  it.each([
+    ['0.25s', 250],
+    ['1.5s', 1_500],
+  ])('are waited for as long as the rule says: %s is %i ms', (timeout, timeoutMs) => {
+    const rule = { issuer: 'i', jwksUri: at('unknown.example.com'), timeout };
+    expect(ask(stateOf('false', policy('p', 'shop', rule)), wantedJwks, '')).toMatchObject([{ timeoutMs }]);
+  });
+
+  it('of rules without an issuer or a URI are wanted by the other alone', () => {
+    const jwksUri = at('unknown.example.com');
+    const wanted = ask(stateOf('false', policy('p', 'shop', { issuer: 'i' }, { jwksUri })), wantedJwks, '');
+    expect(wanted).toEqual([
+      { issuer: '', jwksUri, timeoutMs: 5_000 },
+      { issuer: 'i', jwksUri: '', timeoutMs: 5_000 },
+    ]);
   });
 
   it('are wanted of every issuer once, for the longest time that a rule asks for', () => {
@@ -73,6 +108,32 @@ describe('the keys of a token rule', () => {
     ]);
     expect(ask(stateOf('envoy', ...objects), wantedJwks, '')).toEqual([]);
   });
+});
+
+it('token rules of one issuer are those of the namespace first, the older policies before the newer', () => {
+  const aged = (name: string, namespace: string, day: number): JsonObject => ({
+    ...policy(
+      name,
+      namespace,
+      { issuer: 'i', jwks: JWKS, audiences: [name] },
+      { audiences: [], jwksUri: 'https://x/k' },
+    ),
+    metadata: { name, namespace, creationTimestamp: `2026-01-0${day}T00:00:00Z` },
+  });
+  const objects = [aged('mesh', 'istio-system', 1), aged('a', 'shop', 3), aged('b', 'shop', 2)];
+  const found = ask(stateOf('false', ...objects), tokenRulesOfProxy, '', proxy);
+  expect(found.map(({ rule: { issuer, audiences } }) => [issuer, ...(audiences ?? [])])).toEqual([
+    [undefined],
+    [undefined],
+    [undefined],
+    ['i', 'b'],
+    ['i', 'a'],
+    ['i', 'mesh'],
+  ]);
+});
+
+it('token rules are none of a policy without rules', () => {
+  expect(ask(stateOf('false', policy('p', 'shop')), tokenRulesOfProxy, '', proxy)).toEqual([]);
 });
 
 it('token rules are those of the namespace and of the root namespace, by issuer', () => {
@@ -90,7 +151,7 @@ it('the trust domains are those of the mesh and of its further authorities, each
   const mesh = {
     trustDomain: 'own',
     trustDomainAliases: ['old', 'own'],
-    caCertificates: [{ pem: 'x', trustDomains: ['partner', 'old'] }, { pem: 'y' }],
+    caCertificates: [{ pem: 'x', trustDomains: ['partner', 'old', ''] }, { pem: 'y' }],
   };
   const query: Query<'', readonly string[]> = { name: 'test/trustDomains', run: trustDomains };
   expect(ask(world([], { mesh }), query, '')).toEqual(['own', 'old', 'partner']);
