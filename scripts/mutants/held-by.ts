@@ -87,7 +87,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('patch', '^patches/'),
     ...resources('policy', '^policies/'),
     ...resources('telemetry', '^extensions/telemetry'),
-    ...resources('gateway', '^gateways/'),
+    ...resources('gateway', '^gateways/', ['test/unit/core/translate/gateway-api/corners.test.ts']),
     ...resources('scope', '^(listeners|rules)/'),
     ...resources('proxy', '^(listeners|extensions)/', ['test/unit/core/mesh/mesh-sources.test.ts']),
     ...resources('common', '^(clusters|extensions)/'),

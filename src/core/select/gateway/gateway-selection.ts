@@ -10,12 +10,13 @@ import type { ServiceTarget } from '../../model/service.ts';
 import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy, serviceTargets } from '../../registry/workload.ts';
 import { gatewaysInForce } from '../../translate/in-force.ts';
+import { serverPort } from './gateway-servers.ts';
 
 const NO_TRANSLATION_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
 
 /**
- * `ports`: declared number → resolved ports of the router, ascending by service target; a number that resolves to
- * nothing is absent. `udp`: declared numbers that are UDP ports of a service too, where QUIC is switched on.
+ * `ports`: declared number → resolved ports of the router, in the order of its service targets; none for a number that
+ * resolves to nothing. `udp`: declared numbers that are UDP ports of a service too, where QUIC is switched on.
  */
 export type GatewayChoice = {
   readonly key: string;
@@ -42,8 +43,7 @@ export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
 function portsOf(reader: ProxyReader, gateway: Obj<'Gateway'>): Omit<GatewayChoice, 'key'> | undefined {
   const services = gateway.annotations[GATEWAY_SERVICE];
   if (services !== undefined) return ofService(reader, gateway, services);
-  const selector = gateway.spec.selector ?? {};
-  if (Object.keys(selector).length > 0 && !proxySelectedBy(reader, selector)) return undefined;
+  if (!proxySelectedBy(reader, gateway.spec.selector ?? {})) return undefined;
   const ports: Record<string, readonly number[]> = {};
   const targets = reader.get(serviceTargets, '');
   for (const number of declaredPorts(gateway)) {
@@ -65,8 +65,7 @@ function ofService(
   if (targets.length === 0) return undefined;
   const ports: Record<string, readonly number[]> = {};
   for (const number of declaredPorts(gateway)) {
-    const resolved = targets.filter(t => t.port.port === number).map(t => t.targetPort);
-    if (resolved.length > 0) ports[number] = [...new Set(resolved)];
+    ports[number] = [...new Set(targets.filter(t => t.port.port === number).map(t => t.targetPort))];
   }
   return { ports, udp: udpPorts(reader, gateway, targets) };
 }
@@ -79,6 +78,5 @@ function udpPorts(reader: ProxyReader, gateway: Obj<'Gateway'>, targets: readonl
 }
 
 function declaredPorts(gateway: Obj<'Gateway'>): readonly number[] {
-  const numbers = (gateway.spec.servers ?? []).map(server => server.port?.number ?? 0);
-  return [...new Set(numbers)];
+  return [...new Set((gateway.spec.servers ?? []).map(server => serverPort(server).number))];
 }

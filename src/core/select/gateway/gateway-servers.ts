@@ -6,9 +6,22 @@
 import { isHttp, protocolOf } from '../../model/protocol.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';
 
+export interface ServerPort {
+  readonly name: string;
+  readonly number: number;
+  /** As written. */
+  readonly protocol: string;
+}
+
+/** The port as declared; every accepted server has one, and one that is bound to a socket the number 0. */
+export function serverPort({ port }: Server): ServerPort {
+  const { name = '', number = 0, protocol = '' } = port ?? {};
+  return { name, number, protocol };
+}
+
 /** HTTP, or HTTPS that is terminated here: such a server has a route configuration. */
 export function isHttpServer(server: Server): boolean {
-  const protocol = protocolOf(server.port?.protocol ?? '');
+  const protocol = protocolOf(serverPort(server).protocol);
   return isHttp(protocol) || (protocol === 'HTTPS' && server.tls !== undefined && !isPassthrough(server));
 }
 
@@ -18,7 +31,7 @@ export function isTlsServer(server: Server): boolean {
 }
 
 export function isPlainHttp(server: Server): boolean {
-  return isHttp(protocolOf(server.port?.protocol ?? ''));
+  return isHttp(protocolOf(serverPort(server).protocol));
 }
 
 function isPassthrough(server: Server): boolean {
@@ -31,7 +44,7 @@ function isPassthrough(server: Server): boolean {
  * clients cannot; Envoy would not ask for it there.
  */
 export function isHttp3Server(server: Server): boolean {
-  if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || server.tls === undefined) return false;
+  if (protocolOf(serverPort(server).protocol) !== 'HTTPS' || server.tls === undefined) return false;
   return server.tls.mode === 'SIMPLE' || server.tls.mode === 'OPTIONAL_MUTUAL';
 }
 
@@ -42,8 +55,9 @@ export function isHttp3Server(server: Server): boolean {
 export function gatewayRouteName(server: Server, port: number, namespace: string, name: string): string {
   const bind = server.bind === undefined || server.bind === '' ? '' : `.${server.bind}`;
   if (isPlainHttp(server)) return `http.${port}${bind}`;
-  if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || isPassthrough(server)) return '';
-  return `https.${server.port?.number ?? 0}.${server.port?.name ?? ''}.${name}.${namespace}${bind}`;
+  if (protocolOf(serverPort(server).protocol) !== 'HTTPS' || isPassthrough(server)) return '';
+  const declared = serverPort(server);
+  return `https.${declared.number}.${declared.name}.${name}.${namespace}${bind}`;
 }
 
 /**

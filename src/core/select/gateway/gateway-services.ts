@@ -51,7 +51,7 @@ const destinationsByGateway: Query<string, readonly string[]> = {
 const providerServices: Query<'', readonly string[]> = {
   name: 'select/providerServices',
   run: reader => {
-    const providers = reader.mesh('extensionProviders') ?? [];
+    const providers = reader.mesh('extensionProviders');
     const named = providers.flatMap(provider => [
       provider.envoyExtAuthzHttp?.service,
       provider.envoyExtAuthzGrpc?.service,

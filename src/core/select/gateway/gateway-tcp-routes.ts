@@ -13,6 +13,7 @@ import { ruleTcpRoute, sniTcpRoute, type TcpRoute } from '../listener/tcp-routes
 import { destinationRule } from '../scope/destination-rules.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
+import { serverPort } from './gateway-servers.ts';
 import type { MergedServer } from './gateways.ts';
 
 export interface SniRoute {
@@ -86,7 +87,7 @@ function boundTo(reader: ProxyReader, merged: MergedServer): readonly ResolvedVi
 
 /** A server host with a namespace is for VirtualServices of that namespace. */
 function serves(merged: MergedServer, host: string, namespace: string): boolean {
-  return (merged.server.hosts ?? []).some(own => {
+  return merged.server.hosts.some(own => {
     const slash = own.indexOf('/');
     if (slash >= 0 && own.slice(0, slash) !== namespace) return false;
     return matches(own.slice(slash + 1), host);
@@ -100,6 +101,6 @@ function fits(match: L4MatchAttributes, merged: MergedServer): boolean {
 }
 
 function declaredPort({ server }: MergedServer): Port {
-  const { name = '', number = 0, protocol = '' } = server.port ?? {};
+  const { name, number, protocol } = serverPort(server);
   return { name, port: number, protocol: protocolOf(protocol) };
 }

@@ -16,17 +16,19 @@ import { gatewayChoices } from './gateway-selection.ts';
 import {
   gatewayRouteName,
   isHttp3Server,
-  isHttpServer,
   isPlainHttp,
   isTlsServer,
   normalHosts,
+  serverPort,
   sniHosts,
 } from './gateway-servers.ts';
 
 export interface MergedServer {
   /** As written, but with hosts in normal form (`h`, `namespace/h` or `*`). */
-  readonly server: Server;
+  readonly server: Server & { readonly hosts: readonly string[] };
   readonly gateway: Obj<'Gateway'>;
+  /** Its place among the servers of the Gateway. */
+  readonly index: number;
   /** `namespace/name`, as VirtualServices refer to it. */
   readonly gatewayName: string;
   /** The port of the router that `server.port.number` resolved to. */
@@ -84,11 +86,9 @@ export const mergedGateway: Query<'', MergedGateway> = {
       const gateway = gatewayInForce(reader, key);
       if (gateway === undefined) continue;
       for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
-        if (server.port === undefined) merge.refuse(gateway, index, 0, 'the server has no port');
-        const number = server.port?.number ?? 0;
+        const { number } = serverPort(server);
         for (const port of ports[number] ?? []) {
-          if (server.port !== undefined)
-            merge.add(reader.make(mergedServer, { gateway, index, port, udp: udp.includes(number) }), index);
+          merge.add(reader.make(mergedServer, { gateway, index, port, udp: udp.includes(number) }));
         }
       }
     }
@@ -107,6 +107,7 @@ const mergedServer: Generator<
     return {
       server,
       gateway,
+      index,
       gatewayName: `${gateway.namespace}/${gateway.name}`,
       port,
       routeName: gatewayRouteName(server, port, gateway.namespace, gateway.name),
@@ -129,23 +130,22 @@ class Merge {
   readonly #routes = new Map<string, MergedServer[]>();
   readonly #refused: RefusedServer[] = [];
   #autoPassthrough = false;
-  readonly #usedPorts = new Set<number>();
   /** port → bind → the first plain-text group there. */
   readonly #plain = new Map<number, Map<string, OpenGroup>>();
   /** port → host → bind of the last TLS server with that host. */
   readonly #tlsHosts = new Map<number, Map<string, string>>();
 
-  add(merged: MergedServer, index: number): void {
+  add(merged: MergedServer): void {
     let conflict = this.#hostConflict(merged);
     if (conflict === undefined) {
       if (merged.server.tls?.mode === 'AUTO_PASSTHROUGH') this.#autoPassthrough = true;
       conflict = this.#place(merged);
     }
-    if (conflict !== undefined) this.refuse(merged.gateway, index, merged.port, conflict);
+    if (conflict !== undefined) this.#refuse(merged, conflict);
   }
 
-  refuse(gateway: Obj<'Gateway'>, server: number, port: number, message: string): void {
-    this.#refused.push({ gateway: `${gateway.namespace}/${gateway.name}`, server, port, message });
+  #refuse({ gatewayName, index, port }: MergedServer, message: string): void {
+    this.#refused.push({ gateway: gatewayName, server: index, port, message });
   }
 
   result(reader: ProxyReader): MergedGateway {
@@ -166,9 +166,9 @@ class Merge {
     if (server.tls === undefined) return undefined;
     const taken = this.#tlsHosts.get(port) ?? new Map<string, string>();
     const bind = server.bind ?? '';
-    const twice = (server.hosts ?? []).filter(host => taken.get(host) === bind);
+    const twice = server.hosts.filter(host => taken.get(host) === bind);
     if (twice.length > 0) return `another TLS server on port ${port} has the same hosts: ${twice.join(', ')}`;
-    for (const host of server.hosts ?? []) taken.set(host, bind);
+    for (const host of server.hosts) taken.set(host, bind);
     this.#tlsHosts.set(port, taken);
     return undefined;
   }
@@ -177,29 +177,18 @@ class Merge {
   #place(merged: MergedServer): string | undefined {
     const plain = this.#plain.get(merged.port);
     if (plain !== undefined) return this.#joinPlain(merged, plain);
-    if (this.#usedPorts.has(merged.port)) {
-      if (!merged.tls) return this.#displace(merged);
-      if (isHttpServer(merged.server) && this.#routes.has(merged.routeName)) {
-        return `route name ${merged.routeName} is in use: server port names must differ`;
-      }
-    }
-    this.#usedPorts.add(merged.port);
+    if (!merged.tls) this.#displace(merged);
     const group = this.#append(merged);
     if (!merged.tls) this.#plain.set(merged.port, new Map([[group.bind, group]]));
     return undefined;
   }
 
   /** A server without TLS takes the place of the TLS servers with its port, protocol and bind, as in istiod. */
-  #displace(merged: MergedServer): undefined {
-    const key = groupKey(merged);
-    for (const { gateway, server, port } of this.#groups.get(key)?.servers ?? []) {
-      const index = (gateway.spec.servers ?? []).findIndex(one => one.port === server.port && one.tls === server.tls);
-      const why = `a server of ${merged.gatewayName} without TLS has its port, ${port}, and its protocol`;
-      this.refuse(gateway, index, port, why);
+  #displace({ gatewayName, server, port }: MergedServer): void {
+    const why = `a server of ${gatewayName} without TLS has its port, ${port}, and its protocol`;
+    for (const displaced of this.#groups.get(groupKey(server, port))?.servers.splice(0) ?? []) {
+      this.#refuse(displaced, why);
     }
-    this.#groups.get(key)?.servers.splice(0);
-    const group = this.#append(merged);
-    this.#plain.set(merged.port, new Map([[group.bind, group]]));
   }
 
   #joinPlain(merged: MergedServer, onPort: Map<string, OpenGroup>): string | undefined {
@@ -210,7 +199,7 @@ class Merge {
       return undefined;
     }
     if (!isPlainHttp(merged.server) || !isHttp(protocolOf(plain.protocol))) {
-      return `port ${merged.port} already serves ${plain.protocol}, which cannot be merged with ${merged.server.port?.protocol ?? ''}`;
+      return `port ${merged.port} already serves ${plain.protocol}, which cannot be merged with ${serverPort(merged.server).protocol}`;
     }
     plain.servers.push(merged);
     this.#listRoute(merged);
@@ -218,16 +207,10 @@ class Merge {
   }
 
   #append(merged: MergedServer): OpenGroup {
-    const protocol = merged.server.port?.protocol ?? '';
-    const bind = merged.server.bind ?? '';
-    const key = groupKey(merged);
-    const group = this.#groups.get(key) ?? {
-      port: merged.port,
-      protocol,
-      bind,
-      routeName: merged.routeName,
-      servers: [],
-    };
+    const { server, port, routeName } = merged;
+    const key = groupKey(server, port);
+    const { protocol } = serverPort(server);
+    const group = this.#groups.get(key) ?? { port, protocol, bind: server.bind ?? '', routeName, servers: [] };
     this.#groups.set(key, group);
     group.servers.push(merged);
     this.#listRoute(merged);
@@ -242,6 +225,6 @@ class Merge {
   }
 }
 
-function groupKey({ server, port }: MergedServer): string {
-  return `${port}|${server.port?.protocol ?? ''}|${server.bind ?? ''}`;
+function groupKey(server: Server, port: number): string {
+  return `${port}|${serverPort(server).protocol}|${server.bind ?? ''}`;
 }

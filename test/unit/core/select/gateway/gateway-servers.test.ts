@@ -5,6 +5,7 @@ import type { Server, ServerTLSSettings } from '../../../../../src/core/schema/i
 import {
   gatewayRouteName,
   isHttp3Server,
+  isHttpServer,
   isPlainHttp,
   isTlsServer,
   normalHosts,
@@ -31,6 +32,19 @@ describe('a server', () => {
   ])('of protocol %s with %j is plain HTTP: %s, TLS: %s', (protocol, tls, plain, isTls) => {
     const one = server(protocol, tls);
     expect([isPlainHttp(one), isTlsServer(one)]).toEqual([plain, isTls]);
+  });
+
+  it.each<[string, ServerTLSSettings | undefined, boolean]>([
+    ['HTTP', undefined, true],
+    ['HTTPS', { mode: 'SIMPLE' }, true],
+    ['HTTPS', { mode: 'PASSTHROUGH' }, false],
+    ['HTTPS', { mode: 'AUTO_PASSTHROUGH' }, false],
+    ['HTTPS', {}, false],
+    ['HTTPS', undefined, false],
+    ['TLS', { mode: 'SIMPLE' }, false],
+    ['TCP', undefined, false],
+  ])('of protocol %s with %j reads requests: %s', (protocol, tls, expected) => {
+    expect(isHttpServer(server(protocol, tls))).toBe(expected);
   });
 
   it.each<[string, ServerTLSSettings | undefined, boolean]>([

@@ -47,7 +47,9 @@ describe('the Gateways that apply to a proxy', () => {
   it('may be in other namespaces, unless scoped', () => {
     const far = { ...gateway('a', [server(80, 'HTTP')]), metadata: { name: 'a', namespace: 'far' } };
     expect(merged([far]).groups).toHaveLength(1);
-    expect(merged([far], { PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' }).groups).toHaveLength(0);
+    const near = gateway('b', [server(81, 'HTTP')]);
+    const scoped = merged([far, near], { PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' });
+    expect(scoped.groups.map(group => group.port)).toEqual([81]);
   });
 });
 
@@ -94,6 +96,15 @@ describe('a Gateway of chosen Services', () => {
     expect(routes(own('gw', ports(8080)), of('other.edge.svc.cluster.local'))).toEqual([]);
   });
 
+  it('has a TLS server at each port that one of them leads to', () => {
+    const two = 'gw.edge.svc.cluster.local,more.edge.svc.cluster.local';
+    const annotations = { 'internal.istio.io/gateway-service': two };
+    const secure = gateway('a', [server(80, 'HTTPS', { tls })], {}, { annotations });
+    const found = merged([own('gw', ports(8080)), own('more', ports(8081)), secure]);
+    expect(found.groups.map(({ port }) => port)).toEqual([8080, 8081]);
+    expect(found.refused).toEqual([]);
+  });
+
   it('has each port that one of them leads to, once', () => {
     const two = 'gw.edge.svc.cluster.local,more.edge.svc.cluster.local';
     expect(routes(own('gw', ports(8080)), own('more', ports(8081)), of(two))).toEqual(['http.8080', 'http.8081']);
@@ -128,7 +139,62 @@ describe('servers on one port', () => {
   it('are refused for TCP, or for TLS beside plain HTTP', () => {
     const found = merged([gateway('a', [server(80, 'HTTP'), server(80, 'TCP'), server(80, 'HTTPS', { tls })])]);
     expect(groups(found)).toEqual([[80, 'HTTP', '', ['http-80']]]);
-    expect(found.refused.map(refused => refused.server)).toEqual([1, 2]);
+    const beside = 'port 80 already serves HTTP, which cannot be merged with';
+    expect(found.refused).toEqual([
+      { gateway: 'edge/a', server: 1, port: 80, message: `${beside} TCP` },
+      { gateway: 'edge/a', server: 2, port: 80, message: `${beside} HTTPS` },
+    ]);
+    expect(Object.keys(found.routes)).toEqual(['http.80']);
+  });
+
+  it('are refused for HTTP after TCP at one address, also where another address has the port first', () => {
+    const bind = '10.0.0.1';
+    const found = merged([
+      gateway('a', [
+        server(80, 'HTTP'),
+        server(80, 'TCP', { bind, port: { number: 80, name: 'tcp', protocol: 'TCP' } }),
+        server(80, 'HTTP', { bind, port: { number: 80, name: 'late', protocol: 'HTTP' } }),
+      ]),
+    ]);
+    expect(groups(found)).toEqual([
+      [80, 'HTTP', '', ['http-80']],
+      [80, 'TCP', bind, ['tcp']],
+    ]);
+    expect(found.refused.map(({ message }) => message)).toEqual([
+      'port 80 already serves TCP, which cannot be merged with HTTP',
+    ]);
+    expect(Object.keys(found.routes)).toEqual(['http.80']);
+  });
+
+  it('may be several for TLS at another address than one for HTTP', () => {
+    const at = (name: string) =>
+      server(80, 'HTTPS', {
+        tls,
+        hosts: [`${name}.example.com`],
+        bind: '10.0.0.1',
+        port: { number: 80, name, protocol: 'HTTPS' },
+      });
+    const found = merged([gateway('a', [server(80, 'HTTP'), at('one'), at('two')])]);
+    expect(groups(found)).toEqual([
+      [80, 'HTTP', '', ['http-80']],
+      [80, 'HTTPS', '10.0.0.1', ['one', 'two']],
+    ]);
+    expect(found.refused).toEqual([]);
+  });
+
+  it('have one host twice at different ports', () => {
+    const found = merged([gateway('a', [server(443, 'HTTPS', { tls }), server(8443, 'HTTPS', { tls })])]);
+    expect(found.refused).toEqual([]);
+    expect(found.groups).toHaveLength(2);
+  });
+
+  it('lead on by SNI alone if one of them says so', () => {
+    const passes = server(15_443, 'TLS', { tls: { mode: 'AUTO_PASSTHROUGH' } });
+    expect(merged([gateway('a', [passes])]).autoPassthrough).toBe(true);
+    expect(merged([gateway('a', [server(443, 'HTTPS', { tls })])]).autoPassthrough).toBe(false);
+    // Its host is taken, so it does not count.
+    const late = gateway('b', [server(443, 'TLS', { tls: { mode: 'AUTO_PASSTHROUGH' } })]);
+    expect(merged([gateway('a', [server(443, 'HTTPS', { tls })]), late]).autoPassthrough).toBe(false);
   });
 
   it('are distinguished by their hosts for TLS, and refused where they cannot be', () => {

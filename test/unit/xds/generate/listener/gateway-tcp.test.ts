@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { gateway as apiGateway, listener, object } from '../../../core/translate/gateway-api/scene.ts';
 import { httpService, istio, routerNode, service } from '../route/scene.ts';
 import { ListenerScene, tcpProxy } from './scene.ts';
 
@@ -82,6 +83,61 @@ describe('the rule of a TCP server', () => {
   });
 });
 
+describe('a listener that ends the TLS of a TLSRoute', () => {
+  it('leads to its backend, whatever name a client sends', () => {
+    const tls = { options: { 'gateway.istio.io/tls-terminate-mode': 'ISTIO_SIMPLE' } };
+    const rules = [{ backendRefs: [{ name: 'web', port: 80 }] }];
+    const spec = { parentRefs: [{ name: 'gw' }], hostnames: ['x.com'], rules };
+    const made = new ListenerScene([
+      service('gw-istio', 'infra', {
+        clusterIP: '10.96.0.9',
+        ports: [{ name: 'tls', port: 9000 }],
+        selector: { app: 'gw' },
+      }),
+      service('web', 'infra', { clusterIP: '10.96.0.8', ports: [{ name: 'tcp', port: 80 }] }),
+      apiGateway('gw', [listener('tls', { port: 9000, protocol: 'TLS', hostname: 'x.com', tls })]),
+      object('TLSRoute', 'infra', 'r', spec),
+    ]);
+    made.connect('gw', routerNode('infra', { app: 'gw' }));
+    expect(targets(made)).toEqual(['web']);
+  });
+});
+
+describe('a server that passes TLS on', () => {
+  const passes = server(['*.example.com'], {
+    port: { number: 9000, name: 'p', protocol: 'TLS' },
+    tls: { mode: 'PASSTHROUGH' },
+  });
+  const rule = (sniHosts: readonly string[], host: string, more: JsonObject = {}): JsonObject => ({
+    match: [{ sniHosts, ...more }],
+    ...to(host),
+  });
+  const bound = (tls: readonly JsonObject[], meta: JsonObject = {}, namespace = 'edge'): JsonObject => {
+    const spec = { hosts: ['*.example.com'], gateways: ['edge/gw'], tls, ...meta };
+    return istio('VirtualService', namespace, `v-${namespace}`, spec);
+  };
+  const named = (made: ListenerScene): unknown =>
+    made.chains('gw', '0.0.0.0_9000').map(chain => chain.filterChainMatch?.serverNames);
+
+  it('leads by the names of each match that fits it', () => {
+    const rules = [
+      rule(['a.example.com'], 'a'),
+      rule(['b.example.com'], 'b', { port: 9001 }),
+      rule(['c.example.com'], 'b', { port: 9000, gateways: ['edge/gw'] }),
+    ];
+    const made = scene(gateway('gw', passes), bound(rules));
+    expect(named(made)).toEqual([['a.example.com'], ['c.example.com']]);
+    expect(targets(made)).toEqual(['a', 'b']);
+  });
+
+  it('has rules of other namespaces that its own can see', () => {
+    const far = (exportTo: readonly string[]) =>
+      scene(gateway('gw', passes), bound([rule(['a.example.com'], 'a.edge.svc.cluster.local')], { exportTo }, 'far'));
+    expect(named(far(['edge']))).toEqual([['a.example.com']]);
+    expect(far(['.']).names('gw')).not.toContain('0.0.0.0_9000');
+  });
+});
+
 describe('a server that routes by SNI alone', () => {
   it('leads to the TCP ports of services of the mesh that its hosts cover', () => {
     const ports = [
@@ -102,6 +158,21 @@ describe('a server that routes by SNI alone', () => {
     const made = scene(gateway('gw', passes), service('c', 'edge', { clusterIP: '10.96.0.7', ports }), external, far);
     expect(made.chains('gw', '0.0.0.0_15443').map(chain => chain.filterChainMatch?.serverNames)).toEqual(
       ['a', 'b', 'c'].map(name => [`outbound_.80_._.${name}.edge.svc.cluster.local`]),
+    );
+  });
+
+  it('leads to each subset of a service, too, and to services of any of its hosts', () => {
+    const passes = server(['x.example.com', '*.edge.svc.cluster.local'], {
+      port: { number: 15_443, name: 'tls', protocol: 'TLS' },
+      tls: { mode: 'AUTO_PASSTHROUGH' },
+    });
+    const rule = istio('DestinationRule', 'edge', 'a', {
+      host: 'a.edge.svc.cluster.local',
+      subsets: [{ name: 'v1', labels: { version: 'v1' } }],
+    });
+    const made = scene(gateway('gw', passes), rule);
+    expect(made.chains('gw', '0.0.0.0_15443').map(chain => chain.filterChainMatch?.serverNames)).toEqual(
+      ['_._.a', '_.v1_.a', '_._.b'].map(to => [`outbound_.80${to}.edge.svc.cluster.local`]),
     );
   });
 });
