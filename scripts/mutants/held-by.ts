@@ -91,6 +91,8 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('scope', '^(listeners|rules)/'),
     ...resources('proxy', '^(listeners|extensions)/', ['test/unit/core/mesh/mesh-sources.test.ts']),
     ...resources('common', '^(clusters|extensions)/'),
+    ...resources('workload', '^registry/'),
+    ...resources('api', '^registry/'),
   ]),
   // For a sample of all at once; last, since the first row that fits counts.
   'src/core/select': EVERY_RESOURCE,

@@ -32,8 +32,8 @@ export const circuitBreakers = lastOf(
         maxPendingRequests: limit(pool?.http?.http1MaxPendingRequests),
         maxRequests: limit(pool?.http?.http2MaxRequests),
         maxRetries: limit(pool?.http?.maxRetries),
-        ...(trackRemaining ? { trackRemaining } : {}),
-        ...(retryBudget === undefined ? {} : { retryBudget: retryBudgetOf(retryBudget) }),
+        trackRemaining: trackRemaining || undefined,
+        retryBudget: retryBudget === undefined ? undefined : retryBudgetOf(retryBudget),
       },
     ],
   }),
@@ -57,9 +57,9 @@ export function connectionOptions(
   const time = own?.time ?? mesh?.time;
   const interval = own?.interval ?? mesh?.interval;
   const tcpKeepalive: TcpKeepalive = {
-    ...(probes === undefined ? {} : { keepaliveProbes: { value: probes } }),
-    ...(time === undefined ? {} : { keepaliveTime: { value: time.seconds } }),
-    ...(interval === undefined ? {} : { keepaliveInterval: { value: interval.seconds } }),
+    keepaliveProbes: probes === undefined ? undefined : { value: probes },
+    keepaliveTime: time === undefined ? undefined : { value: time.seconds },
+    keepaliveInterval: interval === undefined ? undefined : { value: interval.seconds },
   };
   return { tcpKeepalive };
 }

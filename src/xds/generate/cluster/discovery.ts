@@ -78,8 +78,8 @@ export function originalPort(override: number): Pick<Cluster, 'originalDstLbConf
 
 function dns(inputs: DnsInputs): DiscoveryFields {
   return {
-    ...(inputs.dnsFamily === undefined ? {} : { dnsLookupFamily: families[inputs.dnsFamily] }),
-    ...(inputs.dnsRefreshRate === undefined ? {} : { dnsRefreshRate: inputs.dnsRefreshRate }),
+    dnsLookupFamily: inputs.dnsFamily === undefined ? undefined : families[inputs.dnsFamily],
+    dnsRefreshRate: inputs.dnsRefreshRate,
     dnsJitter: milliseconds(inputs.dnsJitterMs),
     respectDnsTtl: true,
     typedDnsResolverConfig: {

@@ -26,10 +26,6 @@ export const inboundCluster: Generator<InboundClusterInputs, Resource<Cluster>> 
   name: 'cluster/inbound',
   run: inputs => {
     const pool = inputs.connectionPool;
-    const options = protocolOptions({ ...inputs, autoSni: false, autoSanValidation: false });
-    const upstream = connectionOptions(inputs.meshKeepalive, pool);
-    const bind = bindConfig(inputs);
-    const metadata = metadataOf(inputs);
     const message: Cluster = {
       name: inputs.name,
       altStatName: `${inputs.statName};`,
@@ -37,10 +33,10 @@ export const inboundCluster: Generator<InboundClusterInputs, Resource<Cluster>> 
       connectTimeout: connectTimeout(inputs.connectTimeout, pool),
       commonLbConfig: {},
       circuitBreakers: circuitBreakers(pool, inputs.retryBudget, inputs.trackRemaining),
-      ...(bind === undefined ? {} : { upstreamBindConfig: bind }),
-      ...(options === undefined ? {} : { typedExtensionProtocolOptions: options }),
-      ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
-      ...(metadata === undefined ? {} : { metadata }),
+      upstreamBindConfig: bindConfig(inputs),
+      typedExtensionProtocolOptions: protocolOptions({ ...inputs, autoSni: false, autoSanValidation: false }),
+      upstreamConnectionOptions: connectionOptions(inputs.meshKeepalive, pool),
+      metadata: metadataOf(inputs),
     };
     return { name: inputs.name, message, problems: noProblems };
   },
@@ -77,8 +73,8 @@ function destination(inputs: InboundClusterInputs): Cluster {
 function metadataOf(inputs: InboundClusterInputs): Metadata | undefined {
   const services = inputs.serviceHosts.map((host, i) => ({
     host,
-    name: inputs.serviceNames[i] ?? '',
-    namespace: inputs.serviceNamespaces[i] ?? '',
+    name: inputs.serviceNames[i]!,
+    namespace: inputs.serviceNamespaces[i]!,
   }));
   return istioMetadata({
     services: services.length === 0 ? undefined : describedServices(services),

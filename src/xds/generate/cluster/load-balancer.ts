@@ -17,16 +17,16 @@ export type LoadBalancing = Pick<
 export function loadBalancing(settings: LoadBalancerSettings | undefined, hashesKeys: boolean): LoadBalancing {
   if (hashesKeys) return { lbPolicy: Cluster_LbPolicy.MAGLEV };
   const consistentHash = settings?.consistentHash;
-  if (settings === undefined || consistentHash === undefined) return simple(settings);
+  if (consistentHash === undefined) return simple(settings);
   if (consistentHash.maglev !== undefined) {
     const tableSize = consistentHash.maglev.tableSize ?? 0;
-    if (tableSize === 0) return { ...warmed(settings), lbPolicy: Cluster_LbPolicy.MAGLEV };
-    return { lbPolicy: Cluster_LbPolicy.MAGLEV, maglevLbConfig: { tableSize: { value: tableSize } } };
+    const config = tableSize === 0 ? warmed(settings) : { maglevLbConfig: { tableSize: { value: tableSize } } };
+    return { ...config, lbPolicy: Cluster_LbPolicy.MAGLEV };
   }
   if (consistentHash.ringHash !== undefined) {
     const size = consistentHash.ringHash.minimumRingSize ?? 0;
-    if (size === 0) return { ...warmed(settings), lbPolicy: Cluster_LbPolicy.RING_HASH };
-    return { lbPolicy: Cluster_LbPolicy.RING_HASH, ringHashLbConfig: { minimumRingSize: { value: size } } };
+    const config = size === 0 ? warmed(settings) : { ringHashLbConfig: { minimumRingSize: { value: size } } };
+    return { ...config, lbPolicy: Cluster_LbPolicy.RING_HASH };
   }
   const size = consistentHash.minimumRingSize ?? 0;
   return {
@@ -35,25 +35,22 @@ export function loadBalancing(settings: LoadBalancerSettings | undefined, hashes
   };
 }
 
+/** PASSTHROUGH has become the discovery type by now. */
 function simple(settings: LoadBalancerSettings | undefined): LoadBalancing {
   switch (settings?.simple) {
     case 'ROUND_ROBIN': {
       const slowStartConfig = slowStart(settings);
       return {
         lbPolicy: Cluster_LbPolicy.ROUND_ROBIN,
-        ...(slowStartConfig === undefined ? {} : { roundRobinLbConfig: { slowStartConfig } }),
+        roundRobinLbConfig: slowStartConfig === undefined ? undefined : { slowStartConfig },
       };
     }
     case 'RANDOM':
       return { lbPolicy: Cluster_LbPolicy.RANDOM };
-    case 'PASSTHROUGH':
-      return { lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
     default:
-      return settings === undefined ? leastRequest : { ...leastRequest, ...warmed(settings) };
+      return { ...warmed(settings), lbPolicy: Cluster_LbPolicy.LEAST_REQUEST };
   }
 }
-
-const leastRequest: LoadBalancing = { lbPolicy: Cluster_LbPolicy.LEAST_REQUEST };
 
 /** Also left behind by a warm-up beside a hash algorithm without settings of its own. */
 function warmed(settings: LoadBalancerSettings | undefined): LoadBalancing {
@@ -65,7 +62,7 @@ function slowStart(settings: LoadBalancerSettings | undefined): Cluster_SlowStar
   const warmup = settings?.warmup;
   if (warmup !== undefined) {
     return {
-      ...(warmup.duration === undefined ? {} : { slowStartWindow: warmup.duration }),
+      slowStartWindow: warmup.duration,
       aggression: { defaultValue: warmup.aggression ?? 1, runtimeKey: WARMUP_RUNTIME_KEY },
       minWeightPercent: { value: warmup.minimumPercent ?? WARMUP_MIN_PERCENT },
     };

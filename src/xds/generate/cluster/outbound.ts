@@ -112,8 +112,7 @@ function sockets(inputs: OutboundParts): Sockets {
   const { proxyProtocol } = inputs;
   const bare = inputs.tunnels ? withTunnels(inputs.sockets ?? {}) : (inputs.sockets ?? {});
   const { socket, matches } = proxyProtocol === undefined ? bare : withProxyProtocol(bare, proxyProtocol);
-  if (matches !== undefined) return { transportSocketMatches: matches };
-  return socket === undefined ? {} : { transportSocket: socket };
+  return { transportSocket: socket, transportSocketMatches: matches };
 }
 
 function metadataOf(inputs: OutboundParts): Metadata | undefined {

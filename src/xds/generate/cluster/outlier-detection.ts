@@ -14,8 +14,8 @@ export function outlierDetection(settings: Settings): OutlierDetection {
   const maxEjectionPercent = positive(settings.maxEjectionPercent);
   return {
     enforcingSuccessRate: { value: 0 },
-    ...(settings.interval === undefined ? {} : { interval: settings.interval }),
-    ...(settings.baseEjectionTime === undefined ? {} : { baseEjectionTime: settings.baseEjectionTime }),
+    interval: settings.interval,
+    baseEjectionTime: settings.baseEjectionTime,
     ...(errors === undefined ? {} : { consecutive5xx: { value: errors }, enforcingConsecutive5xx: enforcing(errors) }),
     ...(gatewayErrors === undefined
       ? {}
@@ -23,7 +23,7 @@ export function outlierDetection(settings: Settings): OutlierDetection {
           consecutiveGatewayFailure: { value: gatewayErrors },
           enforcingConsecutiveGatewayFailure: enforcing(gatewayErrors),
         }),
-    ...(maxEjectionPercent === undefined ? {} : { maxEjectionPercent: { value: maxEjectionPercent } }),
+    maxEjectionPercent: maxEjectionPercent === undefined ? undefined : { value: maxEjectionPercent },
     ...(settings.splitExternalLocalOriginErrors === true ? localOrigin(settings) : {}),
   };
 }

@@ -48,15 +48,10 @@ function madeOptions(facts: ProtocolFacts): TypedOptions | undefined {
   const sni = facts.autoSni || facts.autoSanValidation;
   if (facts.finalProtocol === 'unset' && common === undefined && !sni) return undefined;
   return typedOptions({
-    ...(common === undefined ? {} : { commonHttpProtocolOptions: common }),
-    ...(sni
-      ? {
-          upstreamHttpProtocolOptions: {
-            ...(facts.autoSni ? { autoSni: true } : {}),
-            ...(facts.autoSanValidation ? { autoSanValidation: true } : {}),
-          },
-        }
-      : {}),
+    commonHttpProtocolOptions: common,
+    upstreamHttpProtocolOptions: sni
+      ? { autoSni: facts.autoSni || undefined, autoSanValidation: facts.autoSanValidation || undefined }
+      : undefined,
     ...version(facts),
   });
 }
@@ -119,8 +114,8 @@ function connectionOptions(pool: ConnectionPoolSettings | undefined): HttpProtoc
     return undefined;
   }
   return {
-    ...(idleTimeout === undefined ? {} : { idleTimeout }),
-    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
-    ...(requests === undefined ? {} : { maxRequestsPerConnection: { value: requests } }),
+    idleTimeout,
+    maxConnectionDuration,
+    maxRequestsPerConnection: requests === undefined ? undefined : { value: requests },
   };
 }

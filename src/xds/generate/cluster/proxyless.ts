@@ -54,11 +54,10 @@ interface KnownBalancing {
 }
 
 function knownBalancing(settings: LoadBalancerSettings | undefined): KnownBalancing {
-  const { lbPolicy, ringHashLbConfig } = loadBalancing(settings, false);
   if (settings?.consistentHash !== undefined) {
     const problems = settings.consistentHash.maglev === undefined ? [] : [unknown('maglev', 'a ring hash')];
-    const ring = lbPolicy === Cluster_LbPolicy.RING_HASH ? ringHashLbConfig : undefined;
-    return { balancing: { lbPolicy: Cluster_LbPolicy.RING_HASH, ringHashLbConfig: ring }, problems };
+    const { ringHashLbConfig } = loadBalancing(settings, false);
+    return { balancing: { lbPolicy: Cluster_LbPolicy.RING_HASH, ringHashLbConfig }, problems };
   }
   switch (settings?.simple) {
     case 'LEAST_REQUEST':

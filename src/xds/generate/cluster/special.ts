@@ -47,7 +47,7 @@ export const passthroughCluster: Generator<PassthroughInputs, Resource<Cluster>>
     resource({
       ...passthrough(inputs, inputs.headerCase),
       name: PASSTHROUGH_CLUSTER,
-      ...(inputs.exchangeMetadata ? { filters: [metadataExchangeFilter(inputs.exchangeLabels)] } : {}),
+      filters: inputs.exchangeMetadata ? [metadataExchangeFilter(inputs.exchangeLabels)] : undefined,
     }),
 };
 
@@ -83,18 +83,17 @@ export const credentialCluster: Generator<TimeoutInputs, Resource<Cluster>> = {
 };
 
 function passthrough(inputs: CommonClusterInputs, headerCase: boolean): Cluster {
-  const upstream = connectionOptions(inputs.meshKeepalive, undefined);
   return {
     altStatName: `${PASSTHROUGH_CLUSTER};`,
     type: Cluster_DiscoveryType.ORIGINAL_DST,
     lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED,
     connectTimeout: inputs.connectTimeout,
     circuitBreakers: circuitBreakers(undefined, undefined, inputs.trackRemaining),
-    ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
+    upstreamConnectionOptions: connectionOptions(inputs.meshKeepalive, undefined),
     typedExtensionProtocolOptions: passthroughOptionsOf(headerCase),
   };
 }
 
-function resource(message: Cluster): Resource<Cluster> {
-  return { name: message.name ?? '', message, problems: noProblems };
+function resource(message: Cluster & { readonly name: string }): Resource<Cluster> {
+  return { name: message.name, message, problems: noProblems };
 }

@@ -67,7 +67,7 @@ export const innerTunnelOpener: Generator<TunnelInputs & InternalClusterInputs, 
     }),
 };
 
-function toListener({ name, listener, trackRemaining }: InternalClusterInputs): Cluster {
+function toListener({ name, listener, trackRemaining }: InternalClusterInputs): Cluster & { readonly name: string } {
   return {
     name,
     altStatName: `${name};`,
@@ -105,6 +105,6 @@ function tlsSocket(commonTlsContext: CommonTlsContext): TransportSocket {
   };
 }
 
-function resource(message: Cluster): Resource<Cluster> {
-  return { name: message.name ?? '', message, problems: [] };
+function resource(message: Cluster & { readonly name: string }): Resource<Cluster> {
+  return { name: message.name, message, problems: [] };
 }

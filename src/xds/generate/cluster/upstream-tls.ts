@@ -19,6 +19,7 @@ import {
 import { compliant } from '../common/compliance.ts';
 import { allMetadata, internalSocket, rawBuffer } from '../common/internal-upstream.ts';
 import { lastOf } from '../common/last.ts';
+import { orNone } from '../common/or-none.ts';
 import {
   AGENT_SDS_CLUSTER,
   clusterSecret,
@@ -29,12 +30,14 @@ import {
   workloadSecret,
 } from '../common/sds.ts';
 
+type SocketMatch = Cluster_TransportSocketMatch & { readonly transportSocket: TransportSocket };
+
 /** At most one of the two is set. */
 export interface UpstreamSockets {
   readonly socket?: TransportSocket;
   /** `socket` is mesh mTLS. */
   readonly mesh?: boolean;
-  readonly matches?: readonly Cluster_TransportSocketMatch[];
+  readonly matches?: readonly SocketMatch[];
 }
 
 const UPSTREAM_TLS = typeUrl('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext');
@@ -46,7 +49,7 @@ const SYSTEM_ROOTS = 'system';
 const MESH_MATCH = 'tlsMode-istio';
 /** As endpoints say it of themselves. */
 const meshEndpoints = { tlsMode: 'istio' };
-const plaintextMatch: Cluster_TransportSocketMatch = {
+const plaintextMatch: SocketMatch = {
   name: 'tlsMode-disabled',
   match: {},
   transportSocket: rawBuffer(RAW_BUFFER),
@@ -72,7 +75,7 @@ export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
 /** As `lb-endpoint.ts` says it of endpoints that are reached through a tunnel. */
 const tunnelledEndpoints = { tunnel: 'http' };
 
-function tunnelMatch(inner: TransportSocket): Cluster_TransportSocketMatch {
+function tunnelMatch(inner: TransportSocket): SocketMatch {
   const transportSocket = internalSocket('envoy.transport_sockets.internal_upstream', inner, allMetadata);
   return { name: 'hbone', match: tunnelledEndpoints, transportSocket };
 }
@@ -101,11 +104,7 @@ export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPol
     }),
   });
   if (sockets.matches !== undefined) {
-    const wrapped = sockets.matches.map(match => ({
-      ...match,
-      ...(match.transportSocket === undefined ? {} : { transportSocket: wrap(match.transportSocket) }),
-    }));
-    return { matches: wrapped };
+    return { matches: sockets.matches.map(match => ({ ...match, transportSocket: wrap(match.transportSocket) })) };
   }
   return { socket: wrap(sockets.socket ?? rawBuffer('raw_buffer')) };
 }
@@ -214,8 +213,8 @@ function tlsParameters(
   const parameters: TlsParameters = {
     tlsMinimumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_2,
     tlsMaximumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_3,
-    ...(inputs.cipherSuites.length === 0 ? {} : { cipherSuites: inputs.cipherSuites }),
-    ...(inputs.ecdhCurves.length === 0 ? {} : { ecdhCurves: inputs.ecdhCurves }),
+    cipherSuites: orNone(inputs.cipherSuites),
+    ecdhCurves: orNone(inputs.ecdhCurves),
   };
   return compliant(parameters, inputs.compliance);
 }
