@@ -77,7 +77,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     without: ['a program that awaits close', 'a dead writer thread'],
   },
   ...Object.fromEntries([
-    ...resources('cluster', '^clusters/'),
+    ...resources('cluster', '^(clusters/|extensions/modules|rules/endpoints)'),
     ...resources('endpoint', '^(clusters|registry)/'),
     ...resources('listener', '^(listeners|gateways|policies|extensions)/'),
     ...resources('route', '^(routes|gateways|gateway-api)/'),
@@ -91,8 +91,8 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('scope', '^(listeners|rules)/'),
     ...resources('proxy', '^(listeners|extensions)/', ['test/unit/core/mesh/mesh-sources.test.ts']),
     ...resources('common', '^(clusters|extensions)/'),
-    ...resources('workload', '^registry/'),
-    ...resources('api', '^registry/'),
+    ...resources('workload', '^registry/', ['test/unit/xds/engine/on-demand.test.ts']),
+    ...resources('api', '^registry/', ['test/property/envelope.test.ts']),
   ]),
   // For a sample of all at once; last, since the first row that fits counts.
   'src/core/select': EVERY_RESOURCE,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { nameTables } from '../../../../../src/xds/assemble/nametable/resources.ts';
+import { nameTable } from '../../../../../src/xds/generate/nametable/name-table.ts';
 import type { NameTable } from '../../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode, Scene, service, sidecarNode } from '../route/scene.ts';
 
@@ -106,4 +107,12 @@ describe('the name table', () => {
   it('is empty for a gateway', () => {
     expect(table([httpService('shop', 'prod', 80, '10.96.0.1')], routerNode('edge'))).toBeUndefined();
   });
+});
+
+it('a name table has its hosts in order, so that equal tables have equal bytes', () => {
+  const entries = ['b', 'a', 'c'].map(host => [host, { ips: ['1.1.1.1'], registry: 'External' }] as const);
+  const made = nameTable.run({ entries });
+  expect(Object.keys(made.message.table ?? {})).toEqual(['a', 'b', 'c']);
+  expect(made).toMatchObject({ name: 'NameTable', problems: [] });
+  expect(nameTable.run({ entries: [] })).toEqual({ name: 'NameTable', message: {}, problems: [] });
 });
