@@ -6,6 +6,7 @@ import type { Generator } from '../../../core/query/memo.ts';
 import { PASSTHROUGH_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
 import type { CatchAllInputs } from '../../../core/select/route/catch-all.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
+import { ZERO_DURATION } from '../common/duration.ts';
 
 const BLOCKED_STATUS = 502;
 
@@ -31,11 +32,10 @@ function passthrough({
   egressCluster,
   appendXForwardedHost,
 }: CatchAllInputs): NonNullable<VirtualHost['routes']>[number]['route'] {
-  const never = { seconds: 0, nanos: 0 };
   return {
     cluster: egressCluster === '' ? PASSTHROUGH_CLUSTER : egressCluster,
-    timeout: never,
-    maxGrpcTimeout: never,
+    timeout: ZERO_DURATION,
+    maxGrpcTimeout: ZERO_DURATION,
     ...(appendXForwardedHost ? { appendXForwardedHost: true } : {}),
   };
 }

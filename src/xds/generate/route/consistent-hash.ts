@@ -9,13 +9,7 @@ export function hashPolicy(hash: LoadBalancerSettings_ConsistentHashLB): RouteAc
   if (hash.httpHeaderName !== undefined) return { header: { headerName: hash.httpHeaderName } };
   if (hash.httpCookie !== undefined) {
     const { name, ttl, path, attributes } = hash.httpCookie;
-    const cookie = {
-      ...(name === undefined || name === '' ? {} : { name }),
-      ...(ttl === undefined ? {} : { ttl }),
-      ...(path === undefined || path === '' ? {} : { path }),
-      ...(attributes === undefined || attributes.length === 0 ? {} : { attributes }),
-    };
-    return { cookie };
+    return { cookie: { name: name || undefined, ttl, path: path || undefined, attributes } };
   }
   if (hash.useSourceIp !== undefined) return { connectionProperties: hash.useSourceIp ? { sourceIp: true } : {} };
   if (hash.httpQueryParameterName !== undefined) return { queryParameter: { name: hash.httpQueryParameterName } };

@@ -4,20 +4,20 @@
 import type { CorsPolicy } from '../../../core/schema/istio-types.gen.ts';
 import { any } from '../../proto/any.ts';
 import type { AnyMessage, StringMatcher } from '../../proto/types.gen.ts';
+import { orNone } from '../common/or-none.ts';
 import { perHundred } from './percent.ts';
 import { stringMatcher } from './string-match.ts';
 
 export const CORS_FILTER = 'envoy.filters.http.cors';
 
 export function corsConfig(policy: CorsPolicy): AnyMessage {
-  const origins = allowedOrigins(policy);
   return any('envoy.extensions.filters.http.cors.v3.CorsPolicy', {
-    ...(origins.length === 0 ? {} : { allowOriginStringMatch: origins }),
-    ...joined('allowMethods', policy.allowMethods),
-    ...joined('allowHeaders', policy.allowHeaders),
-    ...joined('exposeHeaders', policy.exposeHeaders),
-    ...(policy.maxAge === undefined ? {} : { maxAge: String(policy.maxAge.seconds) }),
-    ...(policy.allowCredentials === undefined ? {} : { allowCredentials: { value: policy.allowCredentials } }),
+    allowOriginStringMatch: orNone(allowedOrigins(policy)),
+    allowMethods: joined(policy.allowMethods),
+    allowHeaders: joined(policy.allowHeaders),
+    exposeHeaders: joined(policy.exposeHeaders),
+    maxAge: policy.maxAge === undefined ? undefined : String(policy.maxAge.seconds),
+    allowCredentials: policy.allowCredentials === undefined ? undefined : { value: policy.allowCredentials },
     filterEnabled: { defaultValue: perHundred(100) },
     forwardNotMatchingPreflights: { value: policy.unmatchedPreflights !== 'IGNORE' },
   });
@@ -25,11 +25,11 @@ export function corsConfig(policy: CorsPolicy): AnyMessage {
 
 /** The deprecated `allowOrigin` is a list of exact names, `*` among them. */
 function allowedOrigins(policy: CorsPolicy): readonly StringMatcher[] {
-  const origins = policy.allowOrigins ?? [];
-  if (origins.length > 0) return origins.map(stringMatcher).filter(matcher => matcher !== undefined);
-  return (policy.allowOrigin ?? []).map(exact => ({ exact }));
+  const { allowOrigins = [], allowOrigin = [] } = policy;
+  if (allowOrigins.length === 0) return allowOrigin.map(exact => ({ exact }));
+  return allowOrigins.map(stringMatcher).filter(matcher => matcher !== undefined);
 }
 
-function joined(field: string, values: readonly string[] | undefined): Readonly<Record<string, string>> {
-  return values === undefined || values.length === 0 ? {} : { [field]: values.join(',') };
+function joined(values: readonly string[] | undefined): string | undefined {
+  return values?.join(',') || undefined;
 }

@@ -7,14 +7,12 @@ import { outboundClusterName, UNKNOWN_SERVICE } from '../../../core/select/clust
 import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {
-  const host = destination?.host ?? '';
-  if (host === '') return UNKNOWN_SERVICE;
-  const key = inputs.clusters.length === 0 ? '' : destinationKey(destination ?? {});
-  const known = inputs.clusters.find(([one]) => one === key);
+  if (!destination?.host) return UNKNOWN_SERVICE;
+  const { host, subset = '' } = destination;
+  const known = inputs.clusters.find(([key]) => key === destinationKey(destination));
   if (known !== undefined) return known[1];
   const [, clusterHost, inferredPort] = inputs.inferred.find(([one]) => one === host) ?? [host, host, inputs.port];
-  const port = destination?.port?.number ?? inferredPort;
-  return outboundClusterName(clusterHost, destination?.subset ?? '', port);
+  return outboundClusterName(clusterHost, subset, destination.port?.number ?? inferredPort);
 }
 
 export function destinationHash(

@@ -4,11 +4,11 @@ import type { HTTPDirectResponse } from '../../../core/schema/istio-types.gen.ts
 import type { DirectResponseAction } from '../../proto/types.gen.ts';
 
 export function directResponseAction(response: HTTPDirectResponse): DirectResponseAction {
-  const status = response.status === undefined || response.status === 0 ? {} : { status: response.status };
   const { body } = response;
-  if (body?.string !== undefined) return { ...status, body: { inlineString: body.string } };
-  if (body?.bytes !== undefined) return { ...status, body: { inlineBytes: fromBase64(body.bytes) } };
-  return status;
+  const status = response.status || undefined;
+  if (body?.string !== undefined) return { status, body: { inlineString: body.string } };
+  if (body?.bytes !== undefined) return { status, body: { inlineBytes: fromBase64(body.bytes) } };
+  return { status };
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

@@ -14,11 +14,9 @@ import { perHundred, perMillion } from './percent.ts';
 export const FAULT_FILTER = 'envoy.filters.http.fault';
 
 export function faultConfig(fault: HTTPFaultInjection): AnyMessage {
-  const delay = fault.delay === undefined ? undefined : faultDelay(fault.delay);
-  const abort = fault.abort === undefined ? undefined : faultAbort(fault.abort);
   return any('envoy.extensions.filters.http.fault.v3.HTTPFault', {
-    ...(delay === undefined ? {} : { delay }),
-    ...(abort === undefined ? {} : { abort }),
+    delay: fault.delay === undefined ? undefined : faultDelay(fault.delay),
+    abort: fault.abort === undefined ? undefined : faultAbort(fault.abort),
   });
 }
 
@@ -32,8 +30,8 @@ function faultDelay(delay: HTTPFaultInjection_Delay): FaultDelay | undefined {
 
 function faultAbort(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {
   const kind = abortKind(abort);
-  if (kind === undefined) return undefined;
-  return abort.percentage === undefined ? kind : { ...kind, percentage: perMillion(abort.percentage.value ?? 0) };
+  const percentage = abort.percentage === undefined ? undefined : perMillion(abort.percentage.value ?? 0);
+  return kind === undefined ? undefined : { ...kind, percentage };
 }
 
 function abortKind(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {

@@ -13,8 +13,7 @@ import type { GeneratedRoutes } from './virtual-service-routes.ts';
  * routes of the next VirtualService. The routes of a single one are its own list, in which a catch-all is last anyway.
  */
 export function joinedRoutes(made: readonly GeneratedRoutes[]): readonly Route[] {
-  const [only] = made;
-  if (only !== undefined && made.length === 1) return only.routes;
+  if (made.length === 1) return made[0]!.routes;
   const routes: Route[] = [];
   const last: Route[] = [];
   for (const one of made) {

@@ -7,6 +7,7 @@
 import { compareText } from '../../../core/model/object.ts';
 import type { Headers } from '../../../core/schema/istio-types.gen.ts';
 import { type HeaderValueOption, HeaderValueOption_HeaderAppendAction } from '../../proto/types.gen.ts';
+import { orNone } from '../common/or-none.ts';
 
 export interface HeaderOperations {
   readonly requestHeadersToAdd: readonly HeaderValueOption[];
@@ -47,7 +48,7 @@ export function joinOperations(route: HeaderOperations, destination: HeaderOpera
     requestHeadersToRemove: [...route.requestHeadersToRemove, ...destination.requestHeadersToRemove],
     responseHeadersToAdd: [...route.responseHeadersToAdd, ...destination.responseHeadersToAdd],
     responseHeadersToRemove: [...route.responseHeadersToRemove, ...destination.responseHeadersToRemove],
-    authority: route.authority === '' ? destination.authority : route.authority,
+    authority: route.authority || destination.authority,
   };
 }
 
@@ -63,18 +64,14 @@ export function withAltService(operations: HeaderOperations, port: number): Head
 export function headerFields(operations: HeaderOperations): Partial<Omit<HeaderOperations, 'authority'>> {
   if (operations === NONE) return NO_FIELDS;
   return {
-    requestHeadersToAdd: unlessEmpty(operations.requestHeadersToAdd),
-    requestHeadersToRemove: unlessEmpty(operations.requestHeadersToRemove),
-    responseHeadersToAdd: unlessEmpty(operations.responseHeadersToAdd),
-    responseHeadersToRemove: unlessEmpty(operations.responseHeadersToRemove),
+    requestHeadersToAdd: orNone(operations.requestHeadersToAdd),
+    requestHeadersToRemove: orNone(operations.requestHeadersToRemove),
+    responseHeadersToAdd: orNone(operations.responseHeadersToAdd),
+    responseHeadersToRemove: orNone(operations.responseHeadersToRemove),
   };
 }
 
 const NO_FIELDS: ReturnType<typeof headerFields> = {};
-
-function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
-}
 
 function isMutable(name: string): boolean {
   return !name.startsWith(':') && name.toLowerCase() !== 'host';

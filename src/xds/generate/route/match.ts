@@ -7,6 +7,7 @@
 import { compareText } from '../../../core/model/object.ts';
 import type { HTTPMatchRequest, StringMatch } from '../../../core/schema/istio-types.gen.ts';
 import type { HeaderMatcher, MetadataMatcher, QueryParameterMatcher, RouteMatch } from '../../proto/types.gen.ts';
+import { orNone } from '../common/or-none.ts';
 import { claimMatcher, claimPath } from './claims.ts';
 import { isPresence, stringMatcher } from './string-match.ts';
 
@@ -15,17 +16,16 @@ export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: bool
   if (match === undefined) return { prefix: '/' };
   const { path, prefix, pathSeparatedPrefix, safeRegex } = pathMatch(match.uri, pathPrefix);
   const headers = isAboutHeaders(match) ? headerMatchers(match) : nothing;
-  const queryParameters = match.queryParams === undefined ? nothing : queryMatchers(match.queryParams);
-  const dynamicMetadata = claimMatchers(match);
+  const queryParameters = sorted(match.queryParams).map(([name, value]) => queryMatcher(name, value));
   return {
     path,
     prefix,
     pathSeparatedPrefix,
     safeRegex,
     caseSensitive: match.ignoreUriCase === true ? caseInsensitive : caseSensitive,
-    headers: headers.length > 0 ? headers : undefined,
-    queryParameters: queryParameters.length > 0 ? queryParameters : undefined,
-    dynamicMetadata: dynamicMetadata.length > 0 ? dynamicMetadata : undefined,
+    headers: orNone(headers),
+    queryParameters: orNone(queryParameters),
+    dynamicMetadata: orNone(claimMatchers(match)),
   };
 }
 
@@ -83,17 +83,12 @@ function withoutHeader(name: string, match: StringMatch): HeaderMatcher {
   return { ...headerMatcher(name, match), invertMatch: true, ...missing };
 }
 
-function queryMatchers(queryParams: NonNullable<HTTPMatchRequest['queryParams']>): readonly QueryParameterMatcher[] {
-  return sorted(queryParams).map(([name, value]) => queryMatcher(name, value));
-}
-
 function queryMatcher(name: string, match: StringMatch): QueryParameterMatcher {
   const matcher = isPresence(match) ? undefined : stringMatcher(match);
   return matcher === undefined ? { name, presentMatch: true } : { name, stringMatch: matcher };
 }
 
 function claimMatchers(match: HTTPMatchRequest): readonly MetadataMatcher[] {
-  if (match.headers === undefined && match.withoutHeaders === undefined) return nothing;
   const found: MetadataMatcher[] = [];
   for (const [list, invert] of [[match.headers, false] as const, [match.withoutHeaders, true] as const]) {
     for (const [name, value] of sorted(list)) {

@@ -7,10 +7,10 @@ const PARTS_PER_PERCENT = 10_000;
 /** `value` percent, truncated to a ten-thousandth. Zero is written by leaving the numerator out. */
 export function perMillion(value: number): FractionalPercent {
   const numerator = Math.trunc(value * PARTS_PER_PERCENT);
-  return { ...(numerator === 0 ? {} : { numerator }), denominator: FractionalPercent_DenominatorType.MILLION };
+  return { numerator: numerator || undefined, denominator: FractionalPercent_DenominatorType.MILLION };
 }
 
 /** `value` whole percent. */
 export function perHundred(value: number): FractionalPercent {
-  return value === 0 ? {} : { numerator: value };
+  return { numerator: value || undefined };
 }

@@ -37,7 +37,7 @@ function sessionState(session: string): TypedExtensionConfig {
   return {
     name: 'envoy.http.stateful_session.cookie',
     typedConfig: any('envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState', {
-      cookie: { name, ...(path === '' ? {} : { path }) },
+      cookie: { name, path: path || undefined },
     }),
   };
 }

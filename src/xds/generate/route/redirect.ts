@@ -30,11 +30,11 @@ export function redirectAction(redirect: HTTPRedirect, place: RedirectPlace): Re
   if (code === undefined) return undefined;
   const port = redirectPort(redirect, place);
   return {
-    ...(redirect.authority === undefined || redirect.authority === '' ? {} : { hostRedirect: redirect.authority }),
+    hostRedirect: redirect.authority || undefined,
     ...redirectPath(redirect.uri ?? '', place.prefixToken),
-    ...(redirect.scheme === undefined || redirect.scheme === '' ? {} : { schemeRedirect: redirect.scheme }),
-    ...(port === 0 ? {} : { portRedirect: port }),
-    ...(code === Code.MOVED_PERMANENTLY ? {} : { responseCode: code as RedirectAction['responseCode'] }),
+    schemeRedirect: redirect.scheme || undefined,
+    portRedirect: port || undefined,
+    responseCode: code === Code.MOVED_PERMANENTLY ? undefined : (code as RedirectAction['responseCode']),
   };
 }
 

@@ -31,11 +31,11 @@ export const retryPolicy = lastOf((retries: HTTPRetry | undefined, hashed: boole
   return {
     ...retryOn(retries.retryOn ?? ''),
     numRetries: { value: attempts },
-    ...(retries.perTryTimeout === undefined ? {} : { perTryTimeout: retries.perTryTimeout }),
-    ...(retries.retryRemoteLocalities === true ? { retryPriority: previousPriorities } : {}),
-    ...(ignorePrevious ? { retryHostPredicate: [previousHosts] } : {}),
+    perTryTimeout: retries.perTryTimeout,
+    retryPriority: retries.retryRemoteLocalities === true ? previousPriorities : undefined,
+    retryHostPredicate: ignorePrevious ? [previousHosts] : undefined,
     hostSelectionRetryMaxAttempts: HOST_SELECTION_ATTEMPTS,
-    ...(retries.backoff === undefined ? {} : { retryBackOff: { baseInterval: retries.backoff } }),
+    retryBackOff: retries.backoff === undefined ? undefined : { baseInterval: retries.backoff },
   };
 });
 

@@ -10,6 +10,7 @@ import {
   type WeightedCluster_ClusterWeight,
 } from '../../proto/types.gen.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
+import { orNone } from '../common/or-none.ts';
 import { quoteRegex } from '../common/quote-regex.ts';
 import { hashPolicy } from './consistent-hash.ts';
 import { destinationCluster, destinationHash } from './destination.ts';
@@ -48,12 +49,12 @@ export function routeAction(given: RouteActionInputs): RouteAction {
     appendXForwardedHost: rewritten.appendXForwardedHost,
     timeout,
     retryPolicy: retry,
-    hashPolicy: policies.length === 0 ? undefined : policies,
+    hashPolicy: orNone(policies),
     clusterNotFoundResponseCode: given.gatewaySemantics ? notFound : undefined,
     // A gRPC client reads max_stream_duration, Envoy reads max_grpc_timeout.
     maxGrpcTimeout: inputs.proxyless ? undefined : timeout,
     maxStreamDuration: inputs.proxyless ? { maxStreamDuration: timeout } : undefined,
-    requestMirrorPolicies: mirrors.length === 0 ? undefined : mirrors,
+    requestMirrorPolicies: orNone(mirrors),
   } satisfies RouteAction & Record<keyof Rewrites, unknown>;
 }
 
@@ -71,7 +72,7 @@ function clusters(
   const [only] = used;
   if (only !== undefined && single) return { cluster: destinationCluster(inputs, only.destination) };
   const weighted = used.map(each => clusterWeight(inputs, each));
-  return { weightedClusters: weighted.length === 0 ? {} : { clusters: weighted } };
+  return { weightedClusters: { clusters: orNone(weighted) } };
 }
 
 function clusterWeight(
@@ -83,7 +84,7 @@ function clusterWeight(
     name: destinationCluster(inputs, destination.destination),
     weight: { value: destination.weight ?? 0 },
     ...headerFields(operations),
-    ...(operations.authority === '' ? {} : { hostRewriteLiteral: operations.authority }),
+    hostRewriteLiteral: operations.authority || undefined,
   };
 }
 
@@ -91,13 +92,11 @@ type Rewrites = Pick<RouteAction, 'prefixRewrite' | 'regexRewrite' | 'hostRewrit
 
 function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteActionInputs): Rewrites {
   const { rewrite } = rule;
-  const written = rewrite?.authority ?? '';
-  const authority = written === '' ? operations.authority : written;
   const path = rewrite === undefined ? noRewrite : pathRewrite(rewrite, match, gatewaySemantics);
   return {
     prefixRewrite: path.prefixRewrite,
     regexRewrite: path.regexRewrite,
-    hostRewriteLiteral: authority === '' ? undefined : authority,
+    hostRewriteLiteral: rewrite?.authority || operations.authority || undefined,
     appendXForwardedHost: rewrite !== undefined && inputs.appendXForwardedHost ? true : undefined,
   };
 }
@@ -109,12 +108,11 @@ function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: 
     const { match: regex = '', rewrite: substitution = '' } = rewrite.uriRegexRewrite;
     return { regexRewrite: { pattern: { regex }, substitution } };
   }
-  const uri = rewrite.uri ?? '';
-  if (uri === '') return {};
+  const { uri } = rewrite;
   // Replacing a path-separated prefix by `/` would double the slash of what follows.
   if (gatewaySemantics && uri === '/') {
     const prefix = quoteRegex(match.pathSeparatedPrefix ?? '');
     return { regexRewrite: { pattern: { regex: `^${prefix}(/?)(.*)` }, substitution: '/\\2' } };
   }
-  return { prefixRewrite: uri };
+  return { prefixRewrite: uri || undefined };
 }

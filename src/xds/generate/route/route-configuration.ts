@@ -7,6 +7,7 @@ import { problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { RouteConfiguration, VirtualHost } from '../../proto/types.gen.ts';
+import { orNone } from '../common/or-none.ts';
 
 /** Enough for every body that a VirtualService may hold; Envoy's default is 4 KiB. */
 const DIRECT_RESPONSE_BYTES_MAX = 1024 * 1024;
@@ -26,7 +27,7 @@ export const routeConfiguration: Generator<RouteConfigurationInputs, Resource<Ro
     name,
     message: {
       name,
-      ...(virtualHosts.length === 0 ? {} : { virtualHosts }),
+      virtualHosts: orNone(virtualHosts),
       validateClusters: { value: false },
       maxDirectResponseBodySizeBytes: { value: DIRECT_RESPONSE_BYTES_MAX },
       ignorePortInHostMatching: true,
@@ -40,7 +41,7 @@ export const proxylessRoute: Generator<RouteConfigurationInputs, Resource<RouteC
   name: 'route/proxylessRoute',
   run: ({ name, virtualHosts, problems }) => ({
     name,
-    message: { name, ...(virtualHosts.length === 0 ? {} : { virtualHosts }) },
+    message: { name, virtualHosts: orNone(virtualHosts) },
     problems: problems.map(([path, message]) => problem(path, message)),
   }),
 };

@@ -41,12 +41,11 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
     let problems: readonly Problem[] = noProblems;
     let parts: RuleParts | undefined;
     for (const [ruleIndex, matchIndex] of inputs.selected) {
-      const rule = inputs.virtualService.spec.http?.[ruleIndex];
-      if (rule === undefined) continue;
+      const rule = inputs.virtualService.spec.http![ruleIndex]!;
       if (parts?.rule !== rule) parts = partsOf(inputs, rule);
       const route = oneRoute(inputs, parts, rule.match?.[matchIndex]);
       if (rule.redirect !== undefined && route.redirect === undefined) {
-        problems = [...problems, badRedirect(inputs.virtualService, ruleIndex, rule)];
+        problems = [...problems, badRedirect(inputs.virtualService, ruleIndex, rule.redirect.redirectCode)];
       }
       if (inputs.proxyless && rule.corsPolicy !== undefined) {
         problems = [...problems, unknownToGrpc(inputs.virtualService, ruleIndex)];
@@ -102,10 +101,8 @@ function oneRoute(
   const { rule, semantics, headers } = parts;
   const match = routeMatch(requested, semantics === 'gateway' || semantics === 'ingress');
   const action = actionOf(inputs, parts, match);
-  const name = routeName(rule, requested);
-  const statPrefix = requested?.statPrefix;
   return {
-    name: name === '' ? undefined : name,
+    name: routeName(rule, requested) || undefined,
     match,
     redirect: action.redirect,
     directResponse: action.directResponse,
@@ -117,7 +114,7 @@ function oneRoute(
     responseHeadersToAdd: headers.responseHeadersToAdd,
     responseHeadersToRemove: headers.responseHeadersToRemove,
     typedPerFilterConfig: parts.filterConfigs,
-    statPrefix: statPrefix === '' ? undefined : statPrefix,
+    statPrefix: requested?.statPrefix || undefined,
   };
 }
 
@@ -143,8 +140,7 @@ function actionOf(
   if (route !== undefined) return { route };
   if (rule.redirect !== undefined) {
     const place = { port: inputs.port, https: inputs.https, prefixToken: gatewaySemantics };
-    const redirect = redirectAction(rule.redirect, place);
-    return redirect === undefined ? {} : { redirect };
+    return { redirect: redirectAction(rule.redirect, place) };
   }
   if (rule.directResponse !== undefined) return { directResponse: directResponseAction(rule.directResponse) };
   return { route: routeAction({ inputs, rule, operations, match, gatewaySemantics }) };
@@ -159,8 +155,6 @@ function operationsOf(rule: HTTPRoute): HeaderOperations {
 
 function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Route['typedPerFilterConfig'] {
   const { endpointPicker } = rule as PickedRoute;
-  const isPlain = rule.fault === undefined && rule.corsPolicy === undefined && endpointPicker === undefined;
-  if (inputs.sessions.length === 0 && isPlain) return undefined;
   const configs: Record<string, AnyMessage> = { ...sessionConfig(routeSession(inputs, rule)) };
   if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
   if (rule.corsPolicy !== undefined && !inputs.proxyless) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
@@ -189,9 +183,9 @@ function unknownToGrpc(virtualService: ResolvedVirtualService, index: number): P
   );
 }
 
-function badRedirect(virtualService: ResolvedVirtualService, index: number, rule: HTTPRoute): Problem {
+function badRedirect(virtualService: ResolvedVirtualService, index: number, code: number | undefined): Problem {
   return problem(
     `VirtualService ${virtualService.namespace}/${virtualService.name} spec.http[${index}].redirect.redirectCode`,
-    `${rule.redirect?.redirectCode} is no redirect that the proxy knows (301, 302, 303, 307, 308): it will refuse the route`,
+    `${code} is no redirect that the proxy knows (301, 302, 303, 307, 308): it will refuse the route`,
   );
 }

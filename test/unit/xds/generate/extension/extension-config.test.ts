@@ -48,7 +48,7 @@ describe('the configuration of a module', () => {
   });
 
   it('that is fetched has thirty seconds for it, a digest if the user gave one, and an own machine if Envoy does', () => {
-    const code = (sha256: string, direct: boolean) => configOf({ code: { ...remote, sha256, direct } }).vmConfig;
+    const code = (sha256: string, direct: boolean) => configOf({ code: { ...remote, sha256, direct } }).vmConfig!;
     const timeout = { seconds: 30, nanos: 0 };
     const fetched = { remote: { httpUri: { uri: 'oci://m', cluster: 'agent', timeout } } };
     expect([code('', false).code, code('', false).vmId]).toEqual([fetched, undefined]);
@@ -66,7 +66,7 @@ describe('the configuration of a module', () => {
     });
     expect(config.rootId).toBe('root');
     expect(config.configuration).toEqual({ '@type': typeUrl('google.protobuf.StringValue'), value: '{"a":1}' });
-    expect(config.vmConfig.environmentVariables).toEqual({ keyValues: { A: '1', B: '2' }, hostEnvKeys: ['HOME'] });
+    expect(config.vmConfig?.environmentVariables).toEqual({ keyValues: { A: '1', B: '2' }, hostEnvKeys: ['HOME'] });
     expect(configOf({}).rootId).toBeUndefined();
   });
 

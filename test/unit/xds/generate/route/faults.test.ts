@@ -21,8 +21,7 @@ describe('the fault of a route', () => {
   ])('%j is translated, and what it leaves out is left out', (fault, expected) => {
     const configs = shopRoutes({ ...TO, fault })[0]?.typedPerFilterConfig ?? {};
     const { '@type': _type, ...config } = configs['envoy.filters.http.fault'] ?? {};
-    expect(config).toMatchObject(expected);
-    expect(Object.keys(config)).toEqual(Object.keys(expected));
+    expect(config).toEqual(expected);
   });
 });
 
