@@ -73,7 +73,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
   },
   'src/journal': {
     tests: ['test/unit/journal/', 'test/property/journal.test.ts'],
-    testsMax: 20,
+    testsMax: 60,
     without: ['a program that awaits close', 'a dead writer thread'],
   },
   ...Object.fromEntries([

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { folders, type HeldBy, heldBy } from './held-by.ts';
 import { instrument } from './instrument.ts';
-import { forgetSurvivors, type Results, readResults, summaryOf } from './results.ts';
+import { carryKills, FIRST_PASS, forgetSurvivors, type Results, readResults, summaryOf } from './results.ts';
 
 const root = join(import.meta.dirname, '../..');
 const home = join(root, '.periplus/mutants');
@@ -27,6 +27,8 @@ const FIRST_PASS_MS = 15 * 60_000;
 const LOOK_MS = 2_000;
 /** Of a property for each mutant; a survivor may be tried again with more (PERIPLUS_RUNS). */
 const RUNS = '25';
+/** In a folder of results: the fingerprint of each file of code. */
+const PRINTS = 'prints.json';
 const VITEST = join(root, 'node_modules/vitest/vitest.mjs');
 
 const { values, positionals } = parseArgs({
@@ -94,16 +96,40 @@ async function trial(work: string, vitest: string, { testsMax, without, goldens 
   return isWell;
 }
 
-/** Results hold for the code as it is; a change of tests forgets survivors alone, since more tests kill no fewer. */
-function workFolder(folder: string, sources: readonly string[], tests: readonly string[]): string {
-  const work = join(home, `${folder.replaceAll('/', '-')}-${fingerprint(sources)}`);
-  if (values.afresh) rmSync(work, { recursive: true, force: true });
+/**
+ * Results hold for the code as it is; a change of tests forgets survivors alone, since more tests kill no fewer. When
+ * code changes, the kills in its other files are taken over from the newest run.
+ */
+async function workFolder(folder: string, sources: readonly string[], tests: readonly string[]): Promise<string> {
+  const name = folder.replaceAll('/', '-');
+  const earlier = foldersOf(name);
+  const work = join(home, `${name}-${fingerprint(sources)}`);
+  if (values.afresh) for (const path of earlier) rmSync(path, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
+  if (!existsSync(join(work, 'mutants.json'))) {
+    await instrument(root, work, sources, join(home, 'stryker'));
+    const prints = Object.fromEntries(sources.map(source => [join(root, source), fingerprint([source])]));
+    writeFileSync(join(work, PRINTS), JSON.stringify(prints));
+    const before = earlier.at(-1);
+    if (before !== undefined && existsSync(join(before, PRINTS))) {
+      const old = JSON.parse(readFileSync(join(before, PRINTS), 'utf8')) as Readonly<Record<string, string>>;
+      carryKills(before, work, fileName => prints[fileName] === old[fileName]);
+    }
+  }
   const file = join(work, 'tests.txt');
   const now = fingerprint(tests);
   if (existsSync(file) && readFileSync(file, 'utf8') !== now) forgetSurvivors(work);
   writeFileSync(file, now);
   return work;
+}
+
+/** With results of this folder, for the code as it is or was, the newest last. */
+function foldersOf(name: string): readonly string[] {
+  const changed = (path: string): number => statSync(join(path, 'results.jsonl'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return (existsSync(home) ? readdirSync(home) : [])
+    .filter(entry => entry.startsWith(`${name}-`) && /^[0-9a-f]{12}$/.test(entry.slice(name.length + 1)))
+    .map(entry => join(home, entry))
+    .sort((a, b) => changed(a) - changed(b));
 }
 
 async function main(): Promise<number> {
@@ -114,8 +140,8 @@ async function main(): Promise<number> {
     return 2;
   }
   const sources = sourcesOf(folder);
-  const work = workFolder(folder, sources, [...held.tests, ...held.data]);
-  if (!existsSync(join(work, 'mutants.json'))) await instrument(root, work, sources, join(home, 'stryker'));
+  const work = await workFolder(folder, sources, [...held.tests, ...held.data]);
+  rmSync(join(work, FIRST_PASS), { force: true });
   const vitest = config(work, held.tests);
   for (let before = -1, done: Results = readResults(work); done.tried.size > before; done = readResults(work)) {
     before = done.tried.size;

@@ -1,14 +1,14 @@
 // The trial, run by Vitest for its `expect`: each gathered test once without a mutant, to see that it passes and which
-// mutants it reaches; then for each mutant the tests that reach it until one fails, first those that are fast and reach
-// few others; no more than `testsMax` of the folder's row. After a kill that test runs without the mutant, since all
+// mutants it reaches; then for each mutant the tests that reach it until one fails, first those that killed mutants close
+// to it, then those that are fast and reach few others; no more than `testsMax` of the folder's row. After a kill that test runs without the mutant, since all
 // share one process: a mutant that breaks what later tests rest on would fake kills.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { collected as all, type Collected } from './collect.ts';
 import type { Mutant } from './instrument.ts';
-import { note, noteProgress, readResults } from './results.ts';
+import { FIRST_PASS, note, noteProgress, readResults } from './results.ts';
 import 'virtual:tests-of-the-folder';
 
 /** Stryker's own names: how its instrumented code talks to a runner. */
@@ -29,6 +29,8 @@ const GOLDEN_RATIO_32 = 0x9e3779b1;
 const TEST_MS_MIN = 3_000;
 const TIME_FACTOR = 20;
 const TEST_MS_MAX = 60_000;
+/** Tests that are tried first, since they killed the mutants that stand closest. */
+const NEAR_KILLERS = 15;
 /** The run ends when this many have a result. */
 const most = Number(process.env.PERIPLUS_MUTANT_MOST);
 const testsMax = Number(process.env.PERIPLUS_MUTANT_TESTS);
@@ -61,43 +63,93 @@ async function fails(test: Collected): Promise<boolean> {
   return outcome;
 }
 
+/** What the tests do without a mutant; by their place among those collected. */
+interface FirstPass {
+  /** Titles of those that fail. */
+  readonly broken: readonly string[];
+  readonly ms: readonly number[];
+  readonly perTest: Readonly<Record<string, Hits>>;
+  readonly statics: Hits;
+}
+
+/** Runs each test once. When a trial is begun again after a mutant that never ended, this is known already. */
+async function firstPass(): Promise<FirstPass> {
+  const file = join(work, FIRST_PASS);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as FirstPass;
+  const broken: string[] = [];
+  const ms: number[] = [];
+  for (const [i, test] of collected.entries()) {
+    stryker.currentTestId = `${i}`;
+    const since = performance.now();
+    if (await fails(test)) broken.push(test.title);
+    ms.push(performance.now() - since);
+  }
+  const { perTest = {}, static: statics = {} } = stryker.mutantCoverage ?? {};
+  const found: FirstPass = { broken, ms, perTest, statics };
+  writeFileSync(file, JSON.stringify(found));
+  return found;
+}
+
 /** In an order in which neighbours are far apart, always the same: what is tried first is a sample of all. */
 function scattered(mutants: readonly Mutant[]): readonly Mutant[] {
   const rank = (index: number): number => Math.imul(index + 1, GOLDEN_RATIO_32) >>> 0;
   return [...mutants.keys()].sort((a, b) => rank(a) - rank(b)).map(index => mutants[index]!);
 }
 
+interface Killer {
+  readonly mutant: Mutant;
+  readonly test: Collected;
+}
+
+/** The tests that killed the closest mutants of the same file, each once, the closest first. */
+function killersNear({ fileName, location }: Mutant, killers: readonly Killer[]): readonly Collected[] {
+  const away = (killer: Killer): number => Math.abs(killer.mutant.location.start.line - location.start.line);
+  const inFile = killers.filter(({ mutant }) => mutant.fileName === fileName).sort((a, b) => away(a) - away(b));
+  return [...new Set(inFile.map(({ test }) => test))].slice(0, NEAR_KILLERS);
+}
+
 it('tries the mutants of a folder', async () => {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
-  const { tried } = readResults(work);
-  const broken: string[] = [];
-  for (const [i, test] of collected.entries()) {
-    stryker.currentTestId = `${i}`;
-    const since = performance.now();
-    if (await fails(test)) broken.push(test.title);
-    times.set(test, performance.now() - since);
-  }
+  const { tried, killers: titles } = readResults(work);
+  const { broken, ms, perTest, statics } = await firstPass();
+  for (const [i, test] of collected.entries()) times.set(test, ms[i]!);
   if (broken.length > 0)
     process.stderr.write(`left out, since they fail without a mutant:\n  ${broken.join('\n  ')}\n`);
   const sound = collected.filter(({ title }) => !broken.includes(title));
   expect(sound.length).toBeGreaterThan(0);
-  const perTest = stryker.mutantCoverage?.perTest ?? {};
   const reach = new Map(collected.map((test, i) => [test, Object.keys(perTest[`${i}`] ?? {}).length]));
   const cost = (test: Collected): number => timeOf(test) * (reach.get(test) ?? 0);
+  const byTitle = new Map(sound.map(test => [test.title, test]));
+  const killers: Killer[] = mutants.flatMap(mutant => {
+    const test = byTitle.get(titles.get(mutant.id) ?? '');
+    return test === undefined ? [] : [{ mutant, test }];
+  });
   let done = tried.size;
-  for (const { id } of scattered(mutants)) {
+  for (const mutant of scattered(mutants)) {
+    const { id } = mutant;
     if (done >= most) break;
     if (tried.has(id)) continue;
     done += 1;
     const reaching = sound.filter(test => (perTest[`${collected.indexOf(test)}`]?.[id] ?? 0) > 0);
     if (reaching.length === 0) {
-      note(work, { id, outcome: stryker.mutantCoverage?.static[id] === undefined ? 'uncovered' : 'static' });
+      note(work, { id, outcome: statics[id] === undefined ? 'uncovered' : 'static' });
       continue;
     }
     note(work, { id, outcome: 'begun' });
-    const killer = await killerOf(id, [...reaching].sort((a, b) => cost(a) - cost(b)).slice(0, testsMax));
-    if (killer !== undefined && (await fails(killer))) throw new Error(`${killer.title}: fails after mutant ${id}`);
-    note(work, { id, outcome: killer === undefined ? 'survived' : 'killed' });
+    const first = killersNear(mutant, killers).filter(test => reaching.includes(test));
+    const rest = reaching.filter(test => !first.includes(test)).sort((a, b) => cost(a) - cost(b));
+    const killer = await provenKiller(id, [...first, ...rest].slice(0, testsMax));
+    if (killer === undefined) note(work, { id, outcome: 'survived' });
+    else note(work, { id, outcome: 'killed', by: killer.title });
+    if (killer !== undefined) killers.push({ mutant, test: killer });
+  }
+
+  /** The first test that fails with the mutant and passes without it; one that fails once only proves nothing. */
+  async function provenKiller(id: string, tests: readonly Collected[]): Promise<Collected | undefined> {
+    const killer = await killerOf(id, tests);
+    if (killer === undefined || !(await fails(killer))) return killer;
+    if (await fails(killer)) throw new Error(`${killer.title}: fails after mutant ${id}`);
+    return provenKiller(id, tests.slice(tests.indexOf(killer) + 1));
   }
 
   /** With the mutant active; it is inactive again afterwards. */

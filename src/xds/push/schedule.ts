@@ -174,19 +174,19 @@ function namesOf(connections: Table<true>): readonly string[] {
   return names;
 }
 
+/** Only connections in flight have a next push, so a report about another one changes nothing. */
 function finish(schedule: Schedule, connections: readonly string[]): Schedule {
-  const over = connections.filter(one => isInFlight(schedule, one));
-  const idle = endPushes(schedule, over);
+  const idle = endPushes(schedule, connections);
   if (idle.next.size === 0) return idle;
   const due: { readonly connections: string[]; readonly at: number; readonly request: PushRequest }[] = [];
-  for (const connection of over) {
+  for (const connection of connections) {
     const request = idle.next.get(connection);
     if (request === undefined) continue;
     const last = due.at(-1);
     if (last?.request === request) last.connections.push(connection);
     else due.push({ connections: [connection], at: 0, request });
   }
-  return { ...idle, waves: [...idle.waves, ...due], next: idle.next.changed(over, []) };
+  return { ...idle, waves: [...idle.waves, ...due], next: idle.next.changed(connections, []) };
 }
 
 function disconnect(schedule: Schedule, connection: string): Schedule {
@@ -248,8 +248,4 @@ function arm(schedule: Schedule, effects: ScheduleEffect[]): Schedule {
   if (at === Number.POSITIVE_INFINITY || at === schedule.armedAt) return schedule;
   effects.push({ kind: 'Arm', at });
   return { ...schedule, armedAt: at };
-}
-
-function isInFlight(schedule: Schedule, connection: string): boolean {
-  return schedule.active.has(connection) || schedule.slow.has(connection);
 }

@@ -40,6 +40,21 @@ describe('the encoding queue of a journal', () => {
     expect(order.at(-1)).toBe('after');
   });
 
+  it('lets a batch wait for all before it, also when it comes after one of them has passed', async () => {
+    const line = new EncodingLine(fact => ({ source: fact.source, kind: fact.kind, body: '', fact }), 'memory');
+    const order: string[] = [];
+    const pass = (count: number, source: string): Promise<number> =>
+      line.pass(timers(count, source), () => order.push(source));
+    const first = pass(ENCODED_AT_ONCE + 1, 'first');
+    const second = pass(5 * ENCODED_AT_ONCE, 'second');
+    await first;
+    void pass(1, 'third');
+    expect(order).toEqual(['first']);
+    await second;
+    await line.passed();
+    expect(order).toEqual(['first', 'second', 'third']);
+  });
+
   it('refuses only the batch that cannot be encoded, and finishes pending ones before it closes', async () => {
     const journal = openMemoryJournal();
     const unfit = [...timers(600, 'bad'), { source: 'bad', kind: 'Gap', reason: 1n } as unknown as Unrecorded];

@@ -53,6 +53,7 @@ describe('a key file', () => {
     const folder = path();
     mkdirSync(folder);
     expect(() => readKeyFile(folder)).toThrow(expect.objectContaining({ code: 'cannot-open', path: folder }));
+    expect(() => readKeyFile(folder)).toThrow(`${folder}: the key file cannot be read (EISDIR`);
     const below = join(dirname(folder), 'none', 'j.key');
     expect(readKeyFile(below)).toBeUndefined();
     expect(() => createKeyFile(below)).toThrow(expect.objectContaining({ code: 'cannot-open', path: below }));
@@ -105,7 +106,10 @@ describe('a vault', () => {
     createKeyFile(keyFile);
     for (const readonly of [true, false]) {
       expect(() => new Vault({ keyFile, recorded: check, readonly })).toThrow(
-        expect.objectContaining({ code: 'wrong-key', path: keyFile }),
+        expect.objectContaining({
+          code: 'wrong-key',
+          message: `${keyFile}: this is not the key that the journal was sealed with`,
+        }),
       );
     }
   });
