@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { folders, type HeldBy, heldBy } from './held-by.ts';
 import { instrument } from './instrument.ts';
-import { carryKills, FIRST_PASS, forgetSurvivors, type Results, readResults, summaryOf } from './results.ts';
+import { carryKills, FIRST_PASS, forgetSurvivors, type Results, readResults, summaryOf, TEXTS } from './results.ts';
 
 const root = join(import.meta.dirname, '../..');
 const home = join(root, '.periplus/mutants');
@@ -27,8 +27,6 @@ const FIRST_PASS_MS = 15 * 60_000;
 const LOOK_MS = 2_000;
 /** Of a property for each mutant; a survivor may be tried again with more (PERIPLUS_RUNS). */
 const RUNS = '25';
-/** In a folder of results: the fingerprint of each file of code. */
-const PRINTS = 'prints.json';
 const VITEST = join(root, 'node_modules/vitest/vitest.mjs');
 
 const { values, positionals } = parseArgs({
@@ -98,23 +96,20 @@ async function trial(work: string, vitest: string, { testsMax, without, goldens 
 
 /**
  * Results hold for the code as it is; a change of tests forgets survivors alone, since more tests kill no fewer. When
- * code changes, the kills in its other files are taken over from the newest run.
+ * code changes, the kills in its other lines are taken over from the newest run.
  */
 async function workFolder(folder: string, sources: readonly string[], tests: readonly string[]): Promise<string> {
   const name = folder.replaceAll('/', '-');
   const earlier = foldersOf(name);
   const work = join(home, `${name}-${fingerprint(sources)}`);
-  if (values.afresh) for (const path of earlier) rmSync(path, { recursive: true, force: true });
+  if (values.afresh) for (const path of earlier.splice(0)) rmSync(path, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   if (!existsSync(join(work, 'mutants.json'))) {
     await instrument(root, work, sources, join(home, 'stryker'));
-    const prints = Object.fromEntries(sources.map(source => [join(root, source), fingerprint([source])]));
-    writeFileSync(join(work, PRINTS), JSON.stringify(prints));
+    const texts = sources.map(source => [join(root, source), readFileSync(join(root, source), 'utf8')] as const);
+    writeFileSync(join(work, TEXTS), JSON.stringify(Object.fromEntries(texts)));
     const before = earlier.at(-1);
-    if (before !== undefined && existsSync(join(before, PRINTS))) {
-      const old = JSON.parse(readFileSync(join(before, PRINTS), 'utf8')) as Readonly<Record<string, string>>;
-      carryKills(before, work, fileName => prints[fileName] === old[fileName]);
-    }
+    if (before !== undefined && existsSync(join(before, TEXTS))) carryKills(before, work);
   }
   const file = join(work, 'tests.txt');
   const now = fingerprint(tests);
@@ -124,8 +119,9 @@ async function workFolder(folder: string, sources: readonly string[], tests: rea
 }
 
 /** With results of this folder, for the code as it is or was, the newest last. */
-function foldersOf(name: string): readonly string[] {
-  const changed = (path: string): number => statSync(join(path, 'results.jsonl'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+function foldersOf(name: string): string[] {
+  const changed = (path: string): number =>
+    statSync(join(path, 'results.jsonl'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return (existsSync(home) ? readdirSync(home) : [])
     .filter(entry => entry.startsWith(`${name}-`) && /^[0-9a-f]{12}$/.test(entry.slice(name.length + 1)))
     .map(entry => join(home, entry))

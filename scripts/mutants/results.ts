@@ -14,7 +14,7 @@ export const FIRST_PASS = 'first-pass.json';
 interface Line {
   readonly id: string;
   readonly outcome: Outcome | 'begun';
-  /** The title of the test that killed it. */
+  /** The test that killed it. */
   readonly by?: string;
 }
 
@@ -57,25 +57,38 @@ export function forgetSurvivors(work: string): void {
   }
 }
 
-/**
- * Kills of an earlier state of the folder's code count on for the files that have not changed. `kept`: whether a file is
- * one of these.
- */
-export function carryKills(from: string, work: string, kept: (fileName: string) => boolean): void {
-  const mutantsOf = (folder: string): readonly Mutant[] =>
-    JSON.parse(readFileSync(join(folder, 'mutants.json'), 'utf8')) as readonly Mutant[];
-  const known = new Map(mutantsOf(work).map(mutant => [keyOf(mutant), mutant.id]));
+/** In the folder of the work: the code without mutants, by file. */
+export const TEXTS = 'texts.json';
+
+/** Kills of an earlier state of the folder's code count on where the lines of the mutant are as they were. */
+export function carryKills(from: string, work: string): void {
   const { tried, killers } = readResults(from);
-  for (const mutant of mutantsOf(from)) {
-    const id = known.get(keyOf(mutant));
-    const by = killers.get(mutant.id);
-    if (id === undefined || by === undefined || tried.get(mutant.id) !== 'killed' || !kept(mutant.fileName)) continue;
-    note(work, { id, outcome: 'killed', by });
+  const now = mutantsByLines(work);
+  for (const [lines, mutants] of mutantsByLines(from)) {
+    const same = now.get(lines) ?? [];
+    if (same.length !== mutants.length) continue;
+    for (const [i, { id }] of mutants.entries()) {
+      const by = killers.get(id);
+      if (by !== undefined && tried.get(id) === 'killed') note(work, { id: same[i]!.id, outcome: 'killed', by });
+    }
   }
 }
 
-const keyOf = ({ fileName, mutatorName, replacement, location }: Mutant): string =>
-  JSON.stringify([fileName, mutatorName, replacement, location]);
+/** By what the mutant changes in which lines of which file, in their order. */
+function mutantsByLines(work: string): ReadonlyMap<string, readonly Mutant[]> {
+  const texts = JSON.parse(readFileSync(join(work, TEXTS), 'utf8')) as Readonly<Record<string, string>>;
+  const lines = new Map(Object.entries(texts).map(([fileName, text]) => [fileName, text.split('\n')]));
+  const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
+  const found = new Map<string, Mutant[]>();
+  for (const mutant of mutants) {
+    const { fileName, mutatorName, replacement, location } = mutant;
+    const { start, end } = location;
+    const changed = lines.get(fileName)?.slice(start.line, end.line + 1);
+    const key = JSON.stringify([fileName, mutatorName, replacement, start.column, changed]);
+    found.set(key, [...(found.get(key) ?? []), mutant]);
+  }
+  return found;
+}
 
 export function summaryOf(work: string): string {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];

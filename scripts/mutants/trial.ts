@@ -63,31 +63,53 @@ async function fails(test: Collected): Promise<boolean> {
   return outcome;
 }
 
-/** What the tests do without a mutant; by their place among those collected. */
+/** What a test does without a mutant. */
+interface First {
+  readonly isBroken: boolean;
+  readonly ms: number;
+  readonly hits: Hits;
+}
 interface FirstPass {
-  /** Titles of those that fail. */
-  readonly broken: readonly string[];
-  readonly ms: readonly number[];
-  readonly perTest: Readonly<Record<string, Hits>>;
+  readonly tests: Readonly<Record<string, First>>;
+  /** Mutants that are reached while modules load. */
   readonly statics: Hits;
 }
 
-/** Runs each test once. When a trial is begun again after a mutant that never ended, this is known already. */
+/** Runs each test once. When a trial is begun again after a mutant that never ended, most is known already. */
 async function firstPass(): Promise<FirstPass> {
   const file = join(work, FIRST_PASS);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as FirstPass;
-  const broken: string[] = [];
-  const ms: number[] = [];
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FirstPass) : undefined;
+  const tests: Record<string, First> = {};
   for (const [i, test] of collected.entries()) {
+    const name = nameOf(test);
+    const first = known?.tests[name];
+    if (first !== undefined) {
+      tests[name] = first;
+      continue;
+    }
     stryker.currentTestId = `${i}`;
     const since = performance.now();
-    if (await fails(test)) broken.push(test.title);
-    ms.push(performance.now() - since);
+    const isBroken = await fails(test);
+    const ms = performance.now() - since;
+    tests[name] = { isBroken, ms, hits: stryker.mutantCoverage?.perTest[`${i}`] ?? {} };
   }
-  const { perTest = {}, static: statics = {} } = stryker.mutantCoverage ?? {};
-  const found: FirstPass = { broken, ms, perTest, statics };
+  const found: FirstPass = { tests, statics: known?.statics ?? stryker.mutantCoverage?.static ?? {} };
   writeFileSync(file, JSON.stringify(found));
   return found;
+}
+
+const names = new Map<Collected, string>();
+/** Of all tests with one title, the first has the title as its name. */
+function nameOf(test: Collected): string {
+  if (names.size === 0) {
+    const seen = new Map<string, number>();
+    for (const one of collected) {
+      const count = seen.get(one.title) ?? 0;
+      seen.set(one.title, count + 1);
+      names.set(one, count === 0 ? one.title : `${one.title} #${count + 1}`);
+    }
+  }
+  return names.get(test)!;
 }
 
 /** In an order in which neighbours are far apart, always the same: what is tried first is a sample of all. */
@@ -110,18 +132,20 @@ function killersNear({ fileName, location }: Mutant, killers: readonly Killer[])
 
 it('tries the mutants of a folder', async () => {
   const mutants = JSON.parse(readFileSync(join(work, 'mutants.json'), 'utf8')) as readonly Mutant[];
-  const { tried, killers: titles } = readResults(work);
-  const { broken, ms, perTest, statics } = await firstPass();
-  for (const [i, test] of collected.entries()) times.set(test, ms[i]!);
+  const { tried, killers: killerNames } = readResults(work);
+  const { tests, statics } = await firstPass();
+  const firstOf = (test: Collected): First => tests[nameOf(test)]!;
+  for (const test of collected) times.set(test, firstOf(test).ms);
+  const broken = collected.filter(test => firstOf(test).isBroken).map(nameOf);
   if (broken.length > 0)
     process.stderr.write(`left out, since they fail without a mutant:\n  ${broken.join('\n  ')}\n`);
-  const sound = collected.filter(({ title }) => !broken.includes(title));
+  const sound = collected.filter(test => !firstOf(test).isBroken);
   expect(sound.length).toBeGreaterThan(0);
-  const reach = new Map(collected.map((test, i) => [test, Object.keys(perTest[`${i}`] ?? {}).length]));
+  const reach = new Map(collected.map(test => [test, Object.keys(firstOf(test).hits).length]));
   const cost = (test: Collected): number => timeOf(test) * (reach.get(test) ?? 0);
-  const byTitle = new Map(sound.map(test => [test.title, test]));
+  const byName = new Map(sound.map(test => [nameOf(test), test]));
   const killers: Killer[] = mutants.flatMap(mutant => {
-    const test = byTitle.get(titles.get(mutant.id) ?? '');
+    const test = byName.get(killerNames.get(mutant.id) ?? '');
     return test === undefined ? [] : [{ mutant, test }];
   });
   let done = tried.size;
@@ -130,7 +154,7 @@ it('tries the mutants of a folder', async () => {
     if (done >= most) break;
     if (tried.has(id)) continue;
     done += 1;
-    const reaching = sound.filter(test => (perTest[`${collected.indexOf(test)}`]?.[id] ?? 0) > 0);
+    const reaching = sound.filter(test => (firstOf(test).hits[id] ?? 0) > 0);
     if (reaching.length === 0) {
       note(work, { id, outcome: statics[id] === undefined ? 'uncovered' : 'static' });
       continue;
@@ -140,7 +164,7 @@ it('tries the mutants of a folder', async () => {
     const rest = reaching.filter(test => !first.includes(test)).sort((a, b) => cost(a) - cost(b));
     const killer = await provenKiller(id, [...first, ...rest].slice(0, testsMax));
     if (killer === undefined) note(work, { id, outcome: 'survived' });
-    else note(work, { id, outcome: 'killed', by: killer.title });
+    else note(work, { id, outcome: 'killed', by: nameOf(killer) });
     if (killer !== undefined) killers.push({ mutant, test: killer });
   }
 
@@ -158,7 +182,7 @@ it('tries the mutants of a folder', async () => {
     try {
       for (const test of tests) {
         stryker.hitCount = 0;
-        stryker.hitLimit = HITS_FACTOR * (perTest[`${collected.indexOf(test)}`]?.[id] ?? 1);
+        stryker.hitLimit = HITS_FACTOR * (firstOf(test).hits[id] ?? 1);
         if (await fails(test)) return test;
         noteProgress(work);
       }

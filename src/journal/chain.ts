@@ -26,7 +26,7 @@ export function chainHash(
 ): Buffer {
   if (body.length + source.length + kind.length > SCRATCH_CHARS_MAX) {
     const header = `${seq}\n${time}\n${source}\n${kind}\n`;
-    return createHash('sha256').update(previous).update(header, 'utf8').update(body, 'utf8').digest();
+    return createHash('sha256').update(previous).update(header).update(body).digest();
   }
   scratch.set(previous);
   return hash('sha256', scratch.subarray(0, writeText(seq, time, source, kind, body)), 'buffer');
@@ -53,8 +53,8 @@ export function chainHashHex(
  * new ones for each row costs as much as hashing it.
  */
 export class RowChain {
-  /** Of the last row. */
-  readonly hash = Buffer.alloc(HASH_BYTES);
+  /** Of the last row; without any, the hash before. */
+  readonly hash: Buffer;
   /** Of the last row. */
   readonly sums = Buffer.alloc(SUMS_BYTES);
   #hex: string;
@@ -62,6 +62,7 @@ export class RowChain {
   #time: number | undefined;
 
   constructor(before: Buffer) {
+    this.hash = Buffer.from(before);
     this.#hex = before.toString('hex');
   }
 

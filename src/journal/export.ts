@@ -80,7 +80,7 @@ export async function* exportJournal(journal: Journal, options: ExportOptions): 
 
 async function firstOf(journal: Journal, from: number | undefined): Promise<number> {
   const first = journal.base().seq + 1;
-  if (from === undefined || from <= first) return first;
+  if (from === undefined) return first;
   const snapshots = await journal.snapshots.list();
   return Math.max(first, snapshots.filter(({ seq }) => seq <= from).at(-1)?.seq ?? first);
 }
@@ -88,7 +88,7 @@ async function firstOf(journal: Journal, from: number | undefined): Promise<numb
 async function chainPoint(journal: Journal, seq: number): Promise<ChainPoint> {
   if (seq === journal.base().seq) return journal.base();
   for await (const [event] of journal.records({ from: seq, to: seq })) {
-    if (event !== undefined) return { seq, hash: event.hash };
+    return { seq, hash: event!.hash };
   }
   throw new JournalFault('damaged', 'this event is missing', { path: journal.path, seq });
 }

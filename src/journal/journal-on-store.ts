@@ -75,12 +75,10 @@ export class JournalOnStore implements Journal {
         for (const follower of this.#followers) follower.committed(events.every(isEvent) ? events : undefined);
       },
     );
-    this.snapshots = new StoreSnapshots(
-      store,
-      vault,
-      () => this.#newKeyCheck(),
-      access => this.#check(access),
-    );
+    this.snapshots = new StoreSnapshots(store, vault, () => this.#newKeyCheck(), {
+      open: () => this.#checkOpen(),
+      writable: () => this.#checkWritable(),
+    });
   }
 
   #newKeyCheck(): string | undefined {
@@ -105,7 +103,7 @@ export class JournalOnStore implements Journal {
   }
 
   async append(batch: readonly Unrecorded[]): Promise<readonly Event[]> {
-    this.#check('write');
+    this.#checkWritable();
     // Encode everything before queueing anything, so that an unfit fact leaves nothing behind.
     const { appended } = await this.#line.pass(batch, encoded => ({ appended: this.#queue.append(encoded) }));
     return (await appended).filter(isEvent);
@@ -116,7 +114,7 @@ export class JournalOnStore implements Journal {
   }
 
   async appendCarried(batch: readonly Carried[]): Promise<readonly (Event | UnreadVersion)[]> {
-    this.#check('write');
+    this.#checkWritable();
     await this.#line.passed();
     return this.#queue.append(batch);
   }
@@ -134,7 +132,7 @@ export class JournalOnStore implements Journal {
   }
 
   async *read(range: ReadRange): AsyncGenerator<readonly Event[]> {
-    this.#check('read');
+    this.#checkOpen();
     const from = this.#clampFrom(range.from);
     let previous = this.#hashBefore(from);
     for await (const rows of this.#pages(range)) {
@@ -146,7 +144,7 @@ export class JournalOnStore implements Journal {
   }
 
   async *readUnparsed(range: Range): AsyncGenerator<readonly (Event | UnreadVersion)[]> {
-    this.#check('read');
+    this.#checkOpen();
     let previous = this.#hashBefore(this.#clampFrom(range.from));
     for await (const rows of this.#pages(range)) {
       previous = checkChain(previous, rows, this.path);
@@ -155,7 +153,7 @@ export class JournalOnStore implements Journal {
   }
 
   async *records(range: RecordsRange): AsyncGenerator<readonly StoredEvent[]> {
-    this.#check('read');
+    this.#checkOpen();
     const redact = range.secrets === 'redacted';
     const filtered = this.#filterOf(range);
     const pages = filtered === undefined ? this.#pages(range) : this.#pagesOf(filtered, range);
@@ -172,7 +170,7 @@ export class JournalOnStore implements Journal {
   }
 
   timeAt(seq: number): number | undefined {
-    this.#check('read');
+    this.#checkOpen();
     return this.#store.timeAt(seq);
   }
 
@@ -180,7 +178,7 @@ export class JournalOnStore implements Journal {
     const end = Math.min(to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
     const found: number[] = [];
     for (let start = this.#clampFrom(from); start <= end; start += SCAN_EVENTS) {
-      this.#check('read');
+      this.#checkOpen();
       found.push(...this.#store.seqsOf(kind, start, Math.min(end, start + SCAN_EVENTS - 1)));
       await nextTurn();
     }
@@ -191,7 +189,7 @@ export class JournalOnStore implements Journal {
     const to = Math.min(range.to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
     let next = this.#clampFrom(range.from);
     while (next <= to) {
-      this.#check('read');
+      this.#checkOpen();
       const rows = this.#store.page(next, to);
       if (rows.length === 0) throw missing(next, this.path);
       yield rows;
@@ -211,7 +209,7 @@ export class JournalOnStore implements Journal {
   async *#pagesOf(rowsIn: (from: number, to: number) => readonly Row[], range: Range): AsyncGenerator<readonly Row[]> {
     const to = Math.min(range.to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
     for (let next = this.#clampFrom(range.from); next <= to; next += KIND_SCAN_EVENTS) {
-      this.#check('read');
+      this.#checkOpen();
       const rows = rowsIn(next, Math.min(to, next + KIND_SCAN_EVENTS - 1));
       if (rows.length > 0) yield rows;
       await nextTurn();
@@ -219,7 +217,7 @@ export class JournalOnStore implements Journal {
   }
 
   follow(from: number, onEvents: (events: readonly Event[]) => void | Promise<void>): Follow {
-    this.#check('read');
+    this.#checkOpen();
     const follower = new Follower(this.#clampFrom(from), next => this.#readPage(next), onEvents);
     this.#followers.add(follower);
     const forget = () => this.#followers.delete(follower);
@@ -259,12 +257,12 @@ export class JournalOnStore implements Journal {
   }
 
   async verify(onProgress?: (done: number, of: number) => void): Promise<Verdict> {
-    this.#check('read');
+    this.#checkOpen();
     return verifyStore(this.#store, onProgress);
   }
 
   async compact(seq: number, { shrink = true, onProgress }: CompactOptions = {}): Promise<void> {
-    this.#check('write');
+    this.#checkWritable();
     const kept = await this.snapshots.read(seq);
     if (kept?.info.seq !== seq) {
       throw new JournalFault(
@@ -279,7 +277,7 @@ export class JournalOnStore implements Journal {
     const of = seq - 1 - this.#store.base.seq;
     let more = true;
     for (let done = TRIM_EVENTS_MAX; more; done += TRIM_EVENTS_MAX) {
-      this.#check('write');
+      this.#checkWritable();
       more = await this.#store.trim(seq - 1);
       onProgress?.(Math.min(done, of), of);
     }
@@ -303,9 +301,13 @@ export class JournalOnStore implements Journal {
     await this.#store.close();
   }
 
-  #check(access: 'read' | 'write'): void {
+  #checkOpen(): void {
     if (this.#closed !== undefined) throw new JournalFault('closed', 'the journal was closed', { path: this.path });
-    if (access === 'write' && this.readonly) {
+  }
+
+  #checkWritable(): void {
+    this.#checkOpen();
+    if (this.readonly) {
       throw new JournalFault('read-only', 'the journal was opened for reading only', { path: this.path });
     }
   }

@@ -74,11 +74,10 @@ export class MemoryStore implements Store {
   page(from: number, to: number): readonly Row[] {
     const rows: Row[] = [];
     let chars = 0;
-    for (let seq = from; seq <= to && rows.length < PAGE_EVENTS_MAX && chars < PAGE_CHARS_MAX; seq += 1) {
-      const row = this.#rowAt(seq);
-      if (row === undefined) break;
+    for (const row of this.#between(from, Math.min(to, from + PAGE_EVENTS_MAX - 1))) {
       rows.push(row);
       chars += row.body.length;
+      if (chars >= PAGE_CHARS_MAX) break;
     }
     return rows;
   }
@@ -103,9 +102,9 @@ export class MemoryStore implements Store {
     const from = Math.max(after - this.#base.seq, 0);
     return this.#rows.slice(from, from + PAGE_EVENTS_MAX).map(row => ({
       ...row,
-      source: Buffer.from(row.source, 'utf8'),
-      kind: Buffer.from(row.kind, 'utf8'),
-      body: Buffer.from(row.body, 'utf8'),
+      source: Buffer.from(row.source),
+      kind: Buffer.from(row.kind),
+      body: Buffer.from(row.body),
       hash: row.bytes,
     }));
   }
@@ -132,7 +131,7 @@ export class MemoryStore implements Store {
 
   segment(seq: number, number: number): RawSegment | undefined {
     const segment = this.#segments.get(seq)?.[number - 1];
-    return segment === undefined ? undefined : { ...segment, body: Buffer.from(segment.body, 'utf8') };
+    return segment === undefined ? undefined : { ...segment, body: Buffer.from(segment.body) };
   }
 
   async writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void> {

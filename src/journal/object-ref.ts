@@ -107,11 +107,11 @@ class Members {
     return false;
   }
 
-  /** The text that the value found last is; undefined if it is none, or empty, or not written as it is. */
+  /** The text that the value found last is; undefined if it is none, or not written as it is. */
   plain(): string | undefined {
     if (bytes[this.value] !== QUOTE) return undefined;
     const found = this.#body.slice(this.value + 1, endOfText(this.value + 1, this.#body.length) - 1);
-    return found === '' || found.includes('\\') ? undefined : found;
+    return found.includes('\\') ? undefined : found;
   }
 
   #skip(): void {

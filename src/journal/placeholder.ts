@@ -11,7 +11,8 @@ import type { Json } from '../core/base/json.ts';
 
 /** The content of a PEM block is as long as it was, up to this. */
 export const PLACEHOLDER_PEM_BYTES_MAX = 8_192;
-const PEM_LINE_CHARS = 64;
+/** A line with more behind it. */
+const PEM_LINE = /.{64}(?=.)/g;
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----[\s\S]*?-----END \1-----/g;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -32,16 +33,14 @@ function textPlaceholder(digest: Buffer): string {
 function pemPlaceholder(text: string, digest: Buffer): string | undefined {
   const blocks = [...text.matchAll(PEM_BLOCK)];
   if (blocks.length === 0) return undefined;
-  return blocks.map(([block, label], index) => pemBlock(label ?? '', block.length, digest, index)).join('');
+  return blocks.map(([block, label], index) => pemBlock(label!, block.length, digest, index)).join('');
 }
 
 function pemBlock(label: string, chars: number, digest: Buffer, index: number): string {
   const frame = `-----BEGIN ${label}-----\n-----END ${label}-----`.length;
   const bytes = Math.min(Math.max(Math.floor(((chars - frame) * 3) / 4), 3), PLACEHOLDER_PEM_BYTES_MAX);
-  const lines = filler(digest, index, bytes)
-    .toString('base64')
-    .match(new RegExp(`.{1,${PEM_LINE_CHARS}}`, 'g'));
-  return `-----BEGIN ${label}-----\n${(lines ?? []).join('\n')}\n-----END ${label}-----\n`;
+  const lines = filler(digest, index, bytes).toString('base64').replace(PEM_LINE, '$&\n');
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
 function filler(digest: Buffer, index: number, bytes: number): Buffer {

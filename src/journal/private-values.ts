@@ -129,7 +129,7 @@ function step(spot: Spot, key: string): Spot {
 
 /** As in JSON Pointer (RFC 6901 §3). */
 function escapeKey(key: string): string {
-  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function markKey(path: MarkedPath): string {

@@ -36,7 +36,7 @@ export function sealerOf(master: Buffer): Sealer {
     seal: (value, place) => {
       const plain = Buffer.from(canonicalJson(value), 'utf8');
       const iv = syntheticIv(synthetic, plain, place);
-      const cipher = createCipheriv('aes-256-gcm', encryption, iv).setAAD(Buffer.from(place, 'utf8'));
+      const cipher = createCipheriv('aes-256-gcm', encryption, iv).setAAD(Buffer.from(place));
       const text = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
       return SEALED_PREFIX + text.toString('base64');
     },
@@ -46,10 +46,10 @@ export function sealerOf(master: Buffer): Sealer {
       const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, IV_BYTES), {
         authTagLength: TAG_BYTES,
       });
-      decipher.setAAD(Buffer.from(place, 'utf8')).setAuthTag(bytes.subarray(-TAG_BYTES));
+      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
       try {
         const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
-        return JSON.parse(plain.toString('utf8')) as Json;
+        return JSON.parse(plain.toString()) as Json;
       } catch {
         return undefined;
       }
@@ -124,7 +124,7 @@ function subkey(master: Buffer, use: string): Buffer {
 }
 
 function syntheticIv(key: Buffer, plain: Buffer, place: string): Buffer {
-  const placeBytes = Buffer.from(place, 'utf8');
+  const placeBytes = Buffer.from(place);
   const length = Buffer.allocUnsafe(4);
   length.writeUInt32BE(placeBytes.length);
   return createHmac('sha256', key).update(length).update(placeBytes).update(plain).digest().subarray(0, IV_BYTES);

@@ -43,10 +43,10 @@ function segmentOf(items: readonly string[]): Segment {
 
 /** The JSON array. Faults: `damaged`, with `where`. */
 export function segmentText(body: Buffer, where: { readonly path: string; readonly seq: number }): string {
-  if (body[0] === BRACKET) return body.toString('utf8');
+  if (body[0] === BRACKET) return body.toString();
   try {
     const packed = Buffer.from(body.toString('latin1'), 'base64');
-    return inflateSync(packed, { maxOutputLength: SEGMENT_BYTES_MAX }).toString('utf8');
+    return inflateSync(packed, { maxOutputLength: SEGMENT_BYTES_MAX }).toString();
   } catch (error) {
     throw new JournalFault('damaged', `a segment of the snapshot cannot be inflated (${errorText(error)})`, where);
   }

@@ -19,20 +19,21 @@ const FORMATS_TRIED = 1_000;
 
 type Secrets = NonNullable<Parameters<Snapshots['read']>[1]>;
 
+/** Each throws if the journal does not allow it. */
+interface AccessChecks {
+  open(): void;
+  writable(): void;
+}
+
 export class StoreSnapshots implements Snapshots {
   readonly #store: Store;
   readonly #vault: Vault;
   readonly #keyCheck: () => string | undefined;
-  readonly #check: (access: 'read' | 'write') => void;
+  readonly #check: AccessChecks;
   /** Writes and deletions run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    store: Store,
-    vault: Vault,
-    keyCheck: () => string | undefined,
-    check: (access: 'read' | 'write') => void,
-  ) {
+  constructor(store: Store, vault: Vault, keyCheck: () => string | undefined, check: AccessChecks) {
     this.#store = store;
     this.#vault = vault;
     this.#keyCheck = keyCheck;
@@ -49,7 +50,7 @@ export class StoreSnapshots implements Snapshots {
 
   async #serial<A>(task: () => Promise<A>): Promise<A> {
     const run = this.#last.then(() => {
-      this.#check('write');
+      this.#check.writable();
       return task();
     });
     this.#last = run.catch(() => undefined);
@@ -86,12 +87,12 @@ export class StoreSnapshots implements Snapshots {
   }
 
   async list(): Promise<readonly SnapshotInfo[]> {
-    this.#check('read');
+    this.#check.open();
     return this.#store.snapshots().map(infoOf);
   }
 
   async read(atMost = Number.MAX_SAFE_INTEGER, secrets: Secrets = 'unsealed'): Promise<Snapshot | undefined> {
-    this.#check('read');
+    this.#check.open();
     const skipped: Finding[] = [];
     const candidates = this.#store.snapshots().filter(row => row.seq <= atMost);
     for (const row of candidates.reverse()) {
@@ -104,7 +105,7 @@ export class StoreSnapshots implements Snapshots {
 
   async *#facts(row: SnapshotRow, secrets: Secrets): AsyncGenerator<readonly SnapshotFact[]> {
     for (let number = 1; number <= row.segments; number += 1) {
-      this.#check('read');
+      this.#check.open();
       const segment = this.#store.segment(row.seq, number);
       if (segment === undefined) {
         throw new JournalFault('damaged', `segment ${number} of the snapshot was deleted while it was read`, {

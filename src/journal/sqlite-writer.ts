@@ -201,10 +201,9 @@ class Writer {
       if (group.unparsed === true) this.#addUnparsed(seq, row, chain);
       else this.#insert.run(seq, time, source, kind, body, chain.sums, chain.hash);
     }
-    const hash = group.rows.length === 0 ? this.#head.hash : chain.hash;
-    this.#setHead.run(seq, time, hash);
+    this.#setHead.run(seq, time, chain.hash);
     this.#recordKey(group.keyCheck);
-    return { seq, time, hash };
+    return { seq, time, hash: chain.hash };
   }
 
   #addUnparsed(seq: number, [time, source, kind, body]: PendingRow, { sums, hash }: RowChain): void {

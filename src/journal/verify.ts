@@ -104,7 +104,7 @@ function goOnBehind(cursor: Cursor, base: StoredBase): void {
 
 function verifyRow(cursor: Cursor, row: RawRow): void {
   const beyond = row.seq > cursor.headSeq;
-  const belongs = !beyond || (row.seq === cursor.expectedSeq && follows(cursor.previous, row));
+  const belongs = !beyond || follows(cursor.previous, row);
   if (row.seq < cursor.expectedSeq || !belongs) {
     cursor.findings.push({
       kind: 'changed',
@@ -133,7 +133,7 @@ function verifyContent(cursor: Cursor, row: RawRow): void {
   const byStored = follows(previous, row);
   const sums = changedBySums(row);
   const intact = previous === undefined ? sums.length === 0 : byStored || follows(recomputed, row);
-  if (byStored && previous !== undefined) amendSuspect(cursor, row.seq - 1);
+  if (byStored) amendSuspect(cursor, row.seq - 1);
   cursor.suspect = undefined;
   if (sums.length > 0) cursor.findings.push(changed(row.seq, intact ? ['sums'] : sums));
   else if (!intact) cursor.suspect = cursor.findings.push(changed(row.seq, ['hash'])) - 1;

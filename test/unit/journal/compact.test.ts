@@ -101,6 +101,18 @@ test('a compaction says how far it is, slice by slice', async () => {
   expect(await journal.verify()).toMatchObject({ ok: true, events: 1, snapshots: 1 });
 });
 
+test('a compaction counts from where the journal begins', async () => {
+  const journal = openMemoryJournal();
+  await journal.append(events(9));
+  for (const seq of [4, 8]) await journal.snapshots.write({ seq, format: 1, facts: [] });
+  const progress: (readonly [number, number])[] = [];
+  for (const seq of [4, 8]) await journal.compact(seq, { onProgress: (done, of) => progress.push([done, of]) });
+  expect(progress).toEqual([
+    [3, 3],
+    [4, 4],
+  ]);
+});
+
 test('a compaction gives the freed space back only if it is to shrink the file', async () => {
   const file = join(temporaryDirectory(), 'j.db');
   const size = async (shrink: boolean | undefined): Promise<number> => {

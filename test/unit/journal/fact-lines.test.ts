@@ -107,6 +107,15 @@ test('followers get carried objects parsed', async () => {
   await journal.close();
 });
 
+test('an object in a fact of another kind makes it no version of that object', () => {
+  const journal = openMemoryJournal();
+  const [line] = journal.toLines([added('a')]);
+  const [added_, other] = journal.carriedFrom([line!, line!.replace('"kind":"Add"', '"kind":"Other"')], 1);
+  expect([added_?.ref?.name, other?.ref]).toEqual(['a', undefined]);
+  const [updated] = journal.carriedFrom([line!.replace('"kind":"Add"', '"kind":"Update"')], 1);
+  expect(updated?.ref).toEqual(added_?.ref);
+});
+
 test.each([
   ['nothing', ''],
   ['another text', 'hello'],

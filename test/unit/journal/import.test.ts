@@ -166,6 +166,7 @@ describe('an import', () => {
     ['a start that is no whole number', { start: { seq: 0.5, hash: '0'.repeat(64) } }, 'a seq is missing'],
     ['no hash of the start', { start: { seq: 0 } }, 'a hash is missing'],
     ['a hash that is too long', { start: { seq: 0, hash: '0'.repeat(65) } }, 'a hash is missing'],
+    ['a hash in a list', { start: { seq: 0, hash: ['0'.repeat(64)] } }, 'a hash is missing'],
     ['a hash that is no hex', { start: { seq: 0, hash: 'x'.repeat(64) } }, 'a hash is missing'],
   ])('refuses a header with %s', async (_what, change, message) => {
     const [header, ...rest] = exportOf({});
@@ -185,6 +186,21 @@ describe('an import', () => {
     const { end } = JSON.parse(text[2]!) as { readonly end: JsonObject };
     const importing = importJournal(path(), text.with(2, JSON.stringify({ end: { ...end, ...change } })));
     await expect(importing).rejects.toThrow('line 3: the export is cut off: it should end at seq');
+  });
+
+  test('refuses a snapshot that stands behind events, is of another event or has no format', async () => {
+    const [header, event, end] = exportOf({}) as [string, string, string];
+    const snapshot = (seq: number, format: unknown = 1): string => JSON.stringify({ snapshot: { seq, format } });
+    for (const text of [
+      [header, event, snapshot(1), end],
+      [header, event, snapshot(2), end],
+      [header, snapshot(2), event, end],
+      [header, snapshot(1, '1'), event, end],
+    ]) {
+      await expect(importJournal(path(), text)).rejects.toThrow(
+        'a snapshot stands before the events, once, and is of the first of them',
+      );
+    }
   });
 
   test('refuses a line that is no JSON object, and quotes nothing of it', async () => {

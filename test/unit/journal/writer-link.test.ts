@@ -68,6 +68,20 @@ test('a group that does not follow the head is refused', async () => {
   }
 });
 
+test('a thread that cannot open its file says why, and the next task is tried anew', async () => {
+  const path = join(temporaryDirectory(), 'none', 'j.db');
+  const link = new WriterLink({ path, durability: 'off', fileBytesMax: undefined });
+  for (const _ of [1, 2]) {
+    const asked = link.ask({ kind: 'shrink' });
+    await expect(asked).rejects.toMatchObject({ code: 'write-failed', path });
+    await expect(asked).rejects.toThrow(
+      /could not be written \(the writer thread failed: .*cannot be opened.*\); free space or mend the disk/,
+    );
+  }
+  // Nothing is to be closed.
+  await link.close();
+});
+
 /** Its thread dies before or after the next task, and the answer is lost. */
 class DyingLink extends WriterLink {
   dies: 'before' | 'after' | undefined;
