@@ -35,8 +35,8 @@ describe('of the metadata of a Secret', () => {
     ],
     [
       'annotations are private if they are long, hold a brace or are no text',
-      { annotations: { long: LONG, brace: '{', number: 7, short: LONG.slice(1) } },
-      { annotations: { long: '*', brace: '*', number: '*', short: LONG.slice(1) } },
+      { annotations: { long: LONG, brace: '{', number: 7, list: ['x'], short: LONG.slice(1) } },
+      { annotations: { long: '*', brace: '*', number: '*', list: '*', short: LONG.slice(1) } },
     ],
     [
       'labels are not private, however long',

@@ -87,6 +87,22 @@ describe('a file that is no journal', () => {
     }
   });
 
+  it.each([
+    [4_096, 2, 8_192],
+    // How SQLite writes the largest size, which two bytes cannot hold.
+    [1, 1, 65_536],
+  ])('is cut off if it has fewer pages than its header says: of %j, %j', (pageSize, pages, bytes) => {
+    const file = join(temporaryDirectory(), 'j.db');
+    const header = Buffer.alloc(4_096);
+    header.write('SQLite format 3\0', 'latin1');
+    header.writeUInt16BE(pageSize, 16);
+    header.writeUInt32BE(pages, 28);
+    writeFileSync(file, header);
+    expect(messageOf(() => openForReading(file))).toBe(
+      `${file}: the file was truncated: it has 4096 bytes and should have ${bytes}; restore it from a copy`,
+    );
+  });
+
   it('is a folder, too', () => {
     const folder = join(temporaryDirectory(), 'j.db');
     mkdirSync(folder);
