@@ -63,7 +63,7 @@ class Responses {
     const proxy = this.#state.proxies.get(CONNECTION)!;
     const subscription = { wildcard: names.length === 0, names: [...names].sort() };
     const set = this.#engine.resourcesFor(this.#state, proxy, typeUrl, subscription)!;
-    const frames = [...set.resources.values()].map(({ deltaFrame }) => deltaFrame);
+    const frames = [...set.resources.values()].map(({ deltaFrame }) => Buffer.concat(deltaFrame));
     const changing = frames.filter(frame => frame.toString('latin1').search(this.#marker) >= 0);
     const response = (of: readonly Buffer[]): Buffer =>
       deltaDiscoveryResponse({ systemVersionInfo: set.digest, typeUrl, nonce: 'n', frames: of, removed: [] });

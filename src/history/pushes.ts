@@ -94,7 +94,7 @@ async function pushOf(
     ...(before === undefined ? {} : { previousStateSeq: before.stateSeq }),
     resources,
     unchanged: names.length - different.length,
-    bytes: different.reduce((sum, name) => sum + (right.get(name)?.body.length ?? 0), 0),
+    bytes: different.reduce((sum, name) => sum + (right.get(name)?.size ?? 0), 0),
     causes,
   };
 }

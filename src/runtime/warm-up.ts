@@ -134,7 +134,6 @@ export class WarmUp {
       this.#namesIn<Listener>(proxy, LDS, routeNames),
       this.#namesIn<Listener>(proxy, LDS, extensionNames),
     ];
-    const frame = proxy.protocol === 'delta' ? 'deltaFrame' : 'sotwFrame';
     const sets = await this.#look(proxy, {
       [CDS]: everything,
       [EDS]: { wildcard: false, names: endpoints },
@@ -145,9 +144,8 @@ export class WarmUp {
     });
     for (const set of sets.values()) {
       await nextTurn();
-      // Digest and frames of a response are made on first use.
+      // Made on first use.
       void set.digest;
-      for (const resource of set.resources.values()) void resource[frame];
     }
   }
 

@@ -127,7 +127,7 @@ test('responses composed from frames have the bytes that protobufjs encodes', ()
         const encoded = all.map(([name, message]) => encodeResource(url, name, message));
         const unpacked = all.map(([, message]) => ({ '@type': url, ...message }));
         const common = { typeUrl: url, nonce, controlPlane: version };
-        const sotw = discoveryResponse({ ...common, versionInfo: version, frames: encoded.map(e => e.sotwFrame) });
+        const sotw = discoveryResponse({ ...common, versionInfo: version, frames: encoded.flatMap(e => e.sotwFrame) });
         const controlPlane = { identifier: version };
         expect(sotw).toEqual(
           wire('envoy.service.discovery.v3.DiscoveryResponse', {
@@ -141,7 +141,7 @@ test('responses composed from frames have the bytes that protobufjs encodes', ()
         const delta = deltaDiscoveryResponse({
           ...common,
           systemVersionInfo: version,
-          frames: encoded.map(e => e.deltaFrame),
+          frames: encoded.flatMap(e => e.deltaFrame),
           removed,
         });
         expect(delta).toEqual(

@@ -86,7 +86,7 @@ function cachedOf({ world, engine }: PushParts): ReadonlyMap<string, ReadonlyMap
       for (const resource of set.resources.values()) {
         if (counted.has(resource)) continue;
         counted.add(resource);
-        held.set(resource.name, (held.get(resource.name) ?? 0) + resource.body.length);
+        held.set(resource.name, (held.get(resource.name) ?? 0) + resource.size);
       }
     }
   }

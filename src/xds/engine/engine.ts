@@ -116,7 +116,7 @@ export class Engine {
     if (known !== undefined && this.#stands(known, config, proxy)) return known.set;
     const held = this.#hold(config, proxy, source, subscription);
     const same = known !== undefined && known.held?.value === held?.value;
-    const set = same ? known.set : this.#make(source, subscription, held?.value ?? nothing);
+    const set = same ? known.set : this.#make(source, subscription, held?.value ?? nothing, before?.set);
     sets.set(typeUrl, { subscription, set, held, config });
     return set;
   }
@@ -236,8 +236,13 @@ export class Engine {
     return this.tracker.handle(config, proxy, source.byList, this.#lists.idOf(names));
   }
 
-  #make({ url, all, byList }: ServedType, { wildcard, names }: Subscription, made: Made): ResourceSet {
-    if (all === undefined || wildcard || byList !== undefined) return this.#setOf(url, made);
+  #make(
+    { url, all, byList }: ServedType,
+    { wildcard, names }: Subscription,
+    made: Made,
+    before: ResourceSet | undefined,
+  ): ResourceSet {
+    if (all === undefined || wildcard || byList !== undefined) return this.#setOf(url, made, before);
     const wanted = new Set(names);
     return new ResourceSet(
       url,
@@ -245,7 +250,8 @@ export class Engine {
     );
   }
 
-  #setOf(url: string, made: Made): ResourceSet {
+  /** `before`: what the same proxy had before. */
+  #setOf(url: string, made: Made, before: ResourceSet | undefined): ResourceSet {
     if (made.length === 0) return new ResourceSet(url, made);
     const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
@@ -256,8 +262,8 @@ export class Engine {
     };
     for (const { name, message } of made) {
       fresh = false;
-      const { body } = encodeResource(url, name, message, spend);
-      if (fresh) this.tracker.charge(body.length / BYTES_PER_UNIT);
+      const { size } = encodeResource(url, name, message, spend, before?.resources.get(name));
+      if (fresh) this.tracker.charge(size / BYTES_PER_UNIT);
     }
     return this.#sets.make(url, made);
   }

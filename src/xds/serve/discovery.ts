@@ -41,7 +41,7 @@ export interface DiscoveryResponseParts {
   readonly versionInfo: string;
   readonly typeUrl: string;
   readonly nonce: string;
-  /** `sotwFrame` of each resource. */
+  /** The parts of `sotwFrame` of each resource. */
   readonly frames: readonly Buffer[];
   /** ControlPlane.identifier; omitted if empty or absent. */
   readonly controlPlane?: string;
@@ -51,7 +51,7 @@ export interface DeltaDiscoveryResponseParts {
   readonly systemVersionInfo: string;
   readonly typeUrl: string;
   readonly nonce: string;
-  /** `deltaFrame` of each resource. */
+  /** The parts of `deltaFrame` of each resource. */
   readonly frames: readonly Buffer[];
   readonly removed: readonly string[];
   readonly controlPlane?: string;

@@ -21,8 +21,8 @@ export const noKeys: KeyOf = () => undefined;
 const MARK = Buffer.from(KEY_PLACEHOLDER);
 
 /** True if the resource lacks a private key of ours. */
-export function lacksKey({ typeUrl, body }: EncodedResource): boolean {
-  return typeUrl === SDS && body.includes(MARK);
+export function lacksKey(resource: EncodedResource): boolean {
+  return resource.typeUrl === SDS && resource.body.includes(MARK);
 }
 
 /** The resource as it is sent. Throws if the key is not here. */

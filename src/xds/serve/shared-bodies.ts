@@ -72,7 +72,7 @@ export class SharedBodies {
   sizeOf(content: ResponseContent): number {
     const known = this.#find(content);
     if (known !== undefined) return known.body.length;
-    return content.names.reduce((sum, name) => sum + (content.set.resources.get(name)?.body.length ?? 0), 0);
+    return content.names.reduce((sum, name) => sum + (content.set.resources.get(name)?.size ?? 0), 0);
   }
 
   #find({ names, removed, set, protocol }: ResponseContent): Kept | undefined {
@@ -118,12 +118,12 @@ function bodyOf({ protocol, set, names, removed }: ResponseContent, keyOf: KeyOf
   const chosen = names.map(name => withKey(set.resources.get(name)!, keyOf));
   const pieces =
     protocol === 'sotw'
-      ? discoveryPieces({ versionInfo: version, typeUrl, nonce: '', frames: chosen.map(made => made.sotwFrame) })
+      ? discoveryPieces({ versionInfo: version, typeUrl, nonce: '', frames: chosen.flatMap(made => made.sotwFrame) })
       : deltaDiscoveryPieces({
           systemVersionInfo: version,
           typeUrl,
           nonce: '',
-          frames: chosen.map(made => made.deltaFrame),
+          frames: chosen.flatMap(made => made.deltaFrame),
           removed,
         });
   return { pieces: joinSmallPieces(pieces), length: pieces.reduce((sum, piece) => sum + piece.length, 0) };

@@ -20,7 +20,7 @@ import {
   type Type,
   typeOf,
 } from './registry.ts';
-import { type Room, Sink, type WrittenSpan } from './sink.ts';
+import { Sink, type WrittenSpan } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
 import { writeList, writeStruct, writeValue } from './write-json.ts';
@@ -84,50 +84,36 @@ let depth = 0;
 let frameWidth = 1;
 
 export function encodeUnpacked(type: Type, message: Plain): Buffer {
-  return encodeWith(() => writeMessage(messageWriterOf(type), message));
+  depth = 0;
+  return sink.collect(() => writeMessage(messageWriterOf(type), message));
 }
 
-/** A field in a buffer with room around it. */
-interface Framed {
-  readonly room: Buffer;
-  /** Where the field begins and ends. */
-  readonly start: number;
-  readonly end: number;
-  /** Bytes of the Any, without tag and length before it. */
+/** A field that holds an Any, as it stands in the sink. */
+export interface WrittenAny {
+  /** The field. Overwritten by the next message. */
+  readonly field: Buffer;
+  /** Bytes of the Any: the last ones of the field. */
   readonly length: number;
+  /** Bytes of the content of the Any: the last ones of it. */
+  readonly contentLength: number;
 }
 
-/**
- * `message` in an Any with this URL, as field `field` of another message. `around`: the room to leave around a field of
- * that many bytes.
- */
-export function encodeAny(field: number, url: string, message: Plain, around: (bytes: number) => Room): Framed {
+/** `message` in an Any with this URL, as field `field` of another message, for `take` to copy. */
+export function encodeAny<T>(field: number, url: string, message: Plain, take: (written: WrittenAny) => T): T {
+  // An earlier throw may have left another depth behind.
+  depth = 0;
   const writer = anyWriter(url) ?? anyWriterOf(url, typeOf(typeNameOf(url)));
   let length = 0;
-  let start = 0;
-  let end = 0;
+  let contentLength = 0;
   const write = (): void => {
     sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
     const guess = frameWidth;
     const open = sink.openFrame(guess);
-    writeAnyOf(writer, message);
+    contentLength = writeAnyOf(writer, message);
     length = sink.at - open;
     frameWidth = sink.closeFrame(open, guess);
   };
-  const placed = (bytes: number): Room => {
-    const room = around(bytes);
-    start = room.before;
-    end = start + bytes;
-    return room;
-  };
-  const room = encodeWith(write, placed);
-  return { room, start, end, length };
-}
-
-/** Resets `depth`, which an earlier throw may have left behind. */
-function encodeWith(write: () => void, around?: (bytes: number) => Room): Buffer {
-  depth = 0;
-  return sink.collect(write, around);
+  return sink.written(write, bytes => take({ field: bytes, length, contentLength }));
 }
 
 function messageWriterOf(type: Type): MessageWriter {
@@ -271,16 +257,19 @@ function writeAny(content: Plain): void {
   writeAnyOf(writer, writer.boxed ? content.value : content);
 }
 
-function writeAnyOf(writer: AnyWriter, content: unknown): void {
+/** Returns the length of the content. */
+function writeAnyOf(writer: AnyWriter, content: unknown): number {
   sink.raw(writer.head);
   const before = sink.at;
   sink.varint(ANY_VALUE);
   const { width } = writer;
   const start = sink.openFrame(width);
   writer.write(content);
+  const length = sink.at - start;
   // An Any without content has no `value` field.
-  if (sink.at === start) sink.at = before;
+  if (length === 0) sink.at = before;
   else writer.width = sink.closeFrame(start, width);
+  return length;
 }
 
 interface AnyWriter {

@@ -3,10 +3,10 @@
 // filled in (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if
 // it differs, the content moves. protobufjs's writer instead builds a linked list for each message, and needs the
 // content of an Any encoded before it is written.
-// `collect` may run inside another `collect`: the inner one writes behind the outer one's bytes, copies its own, and
+// `written` may run inside another `written`: the inner one writes behind the outer one's bytes, takes its own, and
 // removes them. A span that was marked inside the inner one is void from then on, though its pass goes on.
 //
-// Invariants: outside of `collect` the buffer is empty (`at` is 0), and what `collect` returns is a copy. A position
+// Invariants: outside of `written` the buffer is empty (`at` is 0), and what `collect` returns is a copy. A position
 // holds until a frame around it is closed, which may move the bytes. A span holds within the pass in which it was made,
 // and moves with its bytes; spans are marked in the order of their ends. `#reserve` comes before each write and may
 // replace `#bytes`. The bytes of well-formed texts equal those that protobufjs writes (test/property/encode.test.ts).
@@ -32,29 +32,20 @@ export interface WrittenSpan {
   readonly pass: number;
 }
 
-/** Bytes left free, to be written later. */
-export interface Room {
-  readonly before: number;
-  readonly after: number;
-}
-
-const NO_ROOM: Room = { before: 0, after: 0 };
-const noRoom = (_bytes: number): Room => NO_ROOM;
-
 export class Sink {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   /** Position of the next byte. */
   at = 0;
-  /** Counts the calls of `collect` that begin with an empty buffer. Positions hold within one such pass only. */
+  /** Counts the calls of `written` that begin with an empty buffer. Positions hold within one such pass only. */
   pass = 0;
   /** The spans of this pass, in the order of their ends. */
   readonly #spans: WrittenSpan[] = [];
 
   /**
-   * Runs `write` and returns a copy of the bytes that it wrote, with the room around them that `around` says, given
-   * their number. Restores `at`, also if `write` throws. May be nested.
+   * Runs `write`, then `take` with the bytes that it wrote, which are overwritten afterwards. Restores `at`, also if one
+   * of them throws. May be nested.
    */
-  collect(write: () => void, around = noRoom): Buffer {
+  written<T>(write: () => void, take: (bytes: Buffer) => T): T {
     const start = this.at;
     if (start === 0) {
       this.pass++;
@@ -62,16 +53,22 @@ export class Sink {
     }
     try {
       write();
-      return this.copy(start, around(this.at - start));
+      return take(this.#bytes.subarray(start, this.at));
     } finally {
       this.at = start;
     }
   }
 
+  /** As `written`, with a copy of the bytes as its result. */
+  collect(write: () => void): Buffer {
+    const start = this.at;
+    return this.written(write, () => this.copy(start));
+  }
+
   /** A copy of the bytes from `start` to `at`. */
-  copy(start: number, { before, after }: Room = NO_ROOM): Buffer {
-    const out = Buffer.allocUnsafe(before + this.at - start + after);
-    this.#bytes.copy(out, before, start, this.at);
+  copy(start: number): Buffer {
+    const out = Buffer.allocUnsafe(this.at - start);
+    this.#bytes.copy(out, 0, start, this.at);
     return out;
   }
 

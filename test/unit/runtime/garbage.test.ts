@@ -3,8 +3,9 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { expect, test } from 'vitest';
-import { growHeapSlowly, HEAP_GROWTH_PERCENT } from '../../../src/runtime/garbage.ts';
+import { collectGarbage, growHeapSlowly, HEAP_GROWTH_PERCENT } from '../../../src/runtime/garbage.ts';
 
 const flag = `--heap-growing-percent=${HEAP_GROWTH_PERCENT}`;
 
@@ -44,4 +45,17 @@ async function mostInUse(given: string): Promise<number> {
 test('the heap holds less garbage with the growth flag', async () => {
   const [slowly, asV8Likes] = await Promise.all([mostInUse(flag), mostInUse('--heap-growing-percent=0')]);
   expect(slowly).toBeLessThan(asV8Likes * 0.9);
+});
+
+test('a requested collection leaves no gaps between what is left', () => {
+  const made = Array.from({ length: 400_000 }, (_, i) => ({ i }));
+  collectGarbage();
+  const kept = made.filter((_, i) => i % 2 === 0);
+  made.length = 0;
+  collectGarbage();
+  const { space_size, space_used_size } = getHeapSpaceStatistics().find(
+    ({ space_name }) => space_name === 'old_space',
+  )!;
+  expect(kept).toHaveLength(200_000);
+  expect(space_size - space_used_size).toBeLessThan(4 * 2 ** 20);
 });

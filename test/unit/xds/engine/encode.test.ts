@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
+import { type EncodedResource, encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
 import { any, anyBytes, anyStruct, typeUrl } from '../../../../src/xds/proto/any.ts';
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
 import { encodeUnpacked } from '../../../../src/xds/wire/pack.ts';
@@ -134,20 +134,46 @@ describe('encoding of resources', () => {
   test('writes frames around bodies of any length', () => {
     for (const length of [0, 1, 126, 127, 128, 16_383, 16_384, 2_097_152]) {
       const encoded = encodeResource(typeUrl(CLUSTER), 'n', { name: 'x'.repeat(length) });
-      const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(encoded.sotwFrame) as unknown as {
+      const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(
+        Buffer.concat(encoded.sotwFrame),
+      ) as unknown as {
         readonly resources: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
       };
       expect(read.resources).toHaveLength(1);
       expect(read.resources[0]?.typeUrl).toBe(typeUrl(CLUSTER));
-      expect(encoded.sotwFrame.includes(encoded.body)).toBe(true);
-      expect(encoded.deltaFrame.includes(encoded.body)).toBe(true);
+      expect(encoded.body).toHaveLength(encoded.size);
+      expect(Buffer.concat(encoded.sotwFrame).includes(encoded.body)).toBe(true);
+      expect(Buffer.concat(encoded.deltaFrame).includes(encoded.body)).toBe(true);
     }
   });
 
   test('keeps one copy of the bytes for both protocols', () => {
     const { body, sotwFrame, deltaFrame } = encodeResource(typeUrl(CLUSTER), 'c', { name: 'x'.repeat(9_000) });
-    expect([body.buffer, sotwFrame.buffer]).toEqual([deltaFrame.buffer, deltaFrame.buffer]);
-    expect(deltaFrame.buffer.byteLength).toBe(deltaFrame.length);
+    const [frame] = deltaFrame;
+    expect([body.buffer, ...sotwFrame.map(part => part.buffer)]).toEqual([frame!.buffer, frame!.buffer]);
+    expect(deltaFrame).toHaveLength(1);
+    expect(frame!.buffer.byteLength).toBe(frame!.length);
+  });
+
+  test('of a large resource whose small part changed keeps only that part anew', () => {
+    const hosts = Array.from({ length: 2_000 }, (_, i) => host(`host-${i}.example.com`));
+    const routes = (virtualHosts: readonly VirtualHost[]): object => ({ name: '80', virtualHosts });
+    const encode = (message: object, previous?: EncodedResource): EncodedResource =>
+      encodeResource(typeUrl(ROUTES), '80', message, undefined, previous);
+    const buffersOf = ({ deltaFrame }: EncodedResource): ReadonlySet<ArrayBufferLike> =>
+      new Set(deltaFrame.filter(({ length }) => length > 1_000).map(({ buffer }) => buffer));
+    const changed = hosts.with(1_000, host('another.example.com'));
+    const first = encode(routes(hosts));
+    const second = encode(routes(changed), first);
+    const alone = encode(routes(changed));
+    expect(second.size).toBeGreaterThan(100_000);
+    expect(second).not.toBe(alone);
+    expect(buffersOf(second)).toEqual(buffersOf(first));
+    expect(second.version).toBe(alone.version);
+    expect(second.body).toEqual(alone.body);
+    for (const frame of ['sotwFrame', 'deltaFrame'] as const) {
+      expect(Buffer.concat(second[frame])).toEqual(Buffer.concat(alone[frame]));
+    }
   });
 
   test('refuses an unknown type by name', () => {

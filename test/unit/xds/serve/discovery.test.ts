@@ -18,7 +18,7 @@ describe('encoded discovery responses', () => {
       versionInfo: 'v1',
       typeUrl: typeUrl(CLUSTER),
       nonce: 'n1',
-      frames: encoded.map(e => e.sotwFrame),
+      frames: encoded.flatMap(e => e.sotwFrame),
       controlPlane: '{"Component":"periplus"}',
     });
     expect(toProtoJson('envoy.service.discovery.v3.DiscoveryResponse', bytes)).toEqual({
@@ -38,7 +38,7 @@ describe('encoded discovery responses', () => {
       systemVersionInfo: 'v1',
       typeUrl: typeUrl(CLUSTER),
       nonce: 'n1',
-      frames: encoded.map(e => e.deltaFrame),
+      frames: encoded.flatMap(e => e.deltaFrame),
       removed: ['gone', ''],
     });
     expect(toProtoJson('envoy.service.discovery.v3.DeltaDiscoveryResponse', bytes)).toEqual({

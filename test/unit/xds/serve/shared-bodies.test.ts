@@ -29,12 +29,12 @@ describe('response bodies', () => {
     const made = names.map(name => set.resources.get(name)!);
     const alone =
       protocol === 'sotw'
-        ? discoveryResponse({ versionInfo: version, typeUrl: CDS, nonce: 'n', frames: made.map(m => m.sotwFrame) })
+        ? discoveryResponse({ versionInfo: version, typeUrl: CDS, nonce: 'n', frames: made.flatMap(m => m.sotwFrame) })
         : deltaDiscoveryResponse({
             systemVersionInfo: version,
             typeUrl: CDS,
             nonce: 'n',
-            frames: made.map(m => m.deltaFrame),
+            frames: made.flatMap(m => m.deltaFrame),
             removed,
           });
     expect(decoded(protocol, new SharedBodies().pieces(content, 'n'))).toEqual(decoded(protocol, [alone]));
@@ -64,7 +64,7 @@ describe('response bodies', () => {
       { name: 'b', message: { name: 'b', altStatName: 'x'.repeat(20_000) } },
       { name: 'c', message: { name: 'c' } },
     ]);
-    const frames = [...large.resources.values()].map(made => made.deltaFrame);
+    const frames = [...large.resources.values()].flatMap(made => made.deltaFrame);
     const content: ResponseContent = { protocol: 'delta', set: large, names: ['a', 'b', 'c'], removed: none };
     const pieces = new SharedBodies().pieces(content, 'n');
     expect(pieces).toHaveLength(4);
