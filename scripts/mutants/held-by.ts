@@ -82,9 +82,9 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ],
   },
   ...Object.fromEntries([
-    ...resources('cluster', '^(clusters/|extensions/modules|rules/endpoints)'),
+    ...resources('cluster', '^(clusters/|ambient/|extensions/modules|rules/endpoints)'),
     ...resources('endpoint', '^(clusters|registry)/'),
-    ...resources('listener', '^(listeners|gateways|policies|extensions)/'),
+    ...resources('listener', '^(listeners|gateways|policies|extensions|rules|ambient)/'),
     ...resources('route', '^(routes|gateways|gateway-api)/'),
     ...resources('nametable', '^registry/'),
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),
