@@ -85,7 +85,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('cluster', '^(clusters/|ambient/|extensions/modules|rules/endpoints)'),
     ...resources('endpoint', '^(clusters|registry)/'),
     ...resources('listener', '^(listeners|gateways|policies|extensions|rules|ambient)/'),
-    ...resources('route', '^(routes|gateways|gateway-api)/'),
+    ...resources('route', '^(routes|gateways|gateway-api|rules|ambient)/'),
     ...resources('nametable', '^registry/'),
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),
     ...resources('extension', '^extensions/'),

@@ -13,6 +13,7 @@ import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
 import { servicesByNamespace } from '../scope/scope-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
+import { isVisible } from '../scope/visibility.ts';
 import { sessionOf } from './persistent-session.ts';
 import {
   inferFrom,
@@ -260,10 +261,8 @@ function placeOf(
 
 /** The service of the VirtualService's own namespace if the proxy may see it, else the one in the proxy's scope. */
 function destinationService(reader: ProxyReader, host: string, namespace: string): Service | undefined {
-  const sees = (service: Service): boolean =>
-    service.exportTo.includes('*') || service.exportTo.includes(reader.facet('namespace'));
   const beside = reader.get(servicesByNamespace, host).find(service => service.namespace === namespace);
-  return beside !== undefined && sees(beside) ? beside : reader.get(scopeService, host);
+  return beside !== undefined && isVisible(beside, reader.facet('namespace')) ? beside : reader.get(scopeService, host);
 }
 
 /**

@@ -28,7 +28,7 @@ function ofPlainDomain(hostname: string, dnsDomain: string): readonly string[] {
   const host = hostname.split('.');
   const domain = dnsDomain.split('.');
   let shared = 0;
-  while (shared < host.length && shared < domain.length && host.at(-1 - shared) === domain.at(-1 - shared)) shared++;
+  while (shared < host.length && host.at(-1 - shared) === domain.at(-1 - shared)) shared++;
   if (shared === 0 || shared === host.length) return [];
   const unique = host.slice(0, host.length - shared);
   const short = unique.join('.');

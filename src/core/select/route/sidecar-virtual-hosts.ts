@@ -120,13 +120,13 @@ function selectWrappers(
   { virtualServices, port }: RouteScope,
   services: ServicesByHost,
 ): readonly VirtualHostWrapper[] {
-  const relevant = relevantVirtualServices(virtualServices, services, port);
   const place: RoutePlace = {
     gateway: 'mesh',
     port,
     https: false,
     http3: false,
-    infer: host => infer(services, host, port),
+    // A single port of a service on the port is that port.
+    infer: host => inferFrom(services.get(host), host, port),
     service: host => services.get(host),
   };
   let mostSpecific: ReturnType<typeof mostSpecificVirtualService> | undefined;
@@ -135,13 +135,16 @@ function selectWrappers(
     return mostSpecific(host);
   };
   const wrappers: VirtualHostWrapper[] = [];
-  for (const virtualService of relevant) {
+  for (const virtualService of virtualServices) {
+    const { hosts, found } = separate(virtualService, services, specific);
+    // Before the routes: most VirtualServices are on few of the ports.
+    const groups = byPort(found, port);
+    if (groups.length === 0) continue;
+    if (hasGatewaySemantics(virtualService.obj) && !reachesAny(reader, virtualService, found)) continue;
     const inputs = virtualServiceRoutesInputs(reader, virtualService, place);
     if (inputs === undefined) continue;
     const routes = reader.make(oneOfEqualRoutes, inputs);
-    const { hosts, found } = separate(virtualService, services, specific);
-    if (hasGatewaySemantics(virtualService.obj) && !reachesAny(reader, virtualService, found)) continue;
-    for (const wrapper of byPort(found, port, hosts, routes)) wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
+    for (const group of groups) wrappers.push(reader.make(oneOfEqualWrappers, { ...group, hosts, routes }));
   }
   return wrappers;
 }
@@ -159,13 +162,7 @@ function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts
   const services: Service[] = [];
   const ports: number[] = [];
   for (const service of rest) {
-    if (buildPort !== 0) {
-      if (!hasHttpPort(service, buildPort)) continue;
-      services.push(service);
-      ports.push(buildPort);
-      continue;
-    }
-    for (const port of httpPorts(service)) {
+    for (const port of portsOn(service, buildPort)) {
       services.push(service);
       ports.push(port);
     }
@@ -194,27 +191,6 @@ const inSmallLetters: Generator<{ readonly service: Service }, Service> = {
   run: ({ service }) => ({ ...service, hostname: service.hostname.toLowerCase() }),
 };
 
-/** A service seen through a route has the port of the route only, so a destination without a port means that one. */
-function infer(services: ServicesByHost, host: string, port: number): { clusterHost: string; port: number } {
-  const inferred = inferFrom(services.get(host), host, port);
-  return port === 0 ? inferred : { ...inferred, port };
-}
-
-function relevantVirtualServices(
-  virtualServices: readonly ResolvedVirtualService[],
-  services: ServicesByHost,
-  port: number,
-): readonly ResolvedVirtualService[] {
-  if (port === 80) return virtualServices;
-  const names = [...services.keys()];
-  const wildcards = names.filter(isWildcard);
-  const isThere = (written: string): boolean => {
-    const host = written.toLowerCase();
-    return services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name));
-  };
-  return virtualServices.filter(({ hosts }) => hosts.some(isThere));
-}
-
 function separate(
   virtualService: ResolvedVirtualService,
   services: ServicesByHost,
@@ -229,17 +205,17 @@ function separate(
   }
   const hosts: string[] = [];
   const found: Service[] = [];
-  let wildcards = 0;
+  const wildcards: string[] = [];
   for (const host of virtualService.hosts) {
     if (isWildcard(host)) {
-      wildcards++;
+      wildcards.push(host);
       continue;
     }
     const service = services.get(host.toLowerCase());
     if (service === undefined) hosts.push(host);
     else found.push(service);
   }
-  for (const written of wildcards === 0 ? nothing : virtualService.hosts.filter(isWildcard)) {
+  for (const written of wildcards) {
     if (hasGatewaySemantics(virtualService.obj)) continue;
     const host = written.toLowerCase();
     const covered = [...services].filter(([name]) => matches(name, host));
@@ -251,27 +227,33 @@ function separate(
 
 const nothing: readonly never[] = [];
 
+/**
+ * The services by the ports under which they are called. Port 80 comes first: of the routes for all ports it alone has
+ * hosts that are no services, and the first port with such a host claims it. The route of port 80 has them even without
+ * a service.
+ */
 function byPort(
   services: readonly Service[],
   buildPort: number,
-  hosts: readonly string[],
-  routes: VirtualServiceRoutesInputs,
-): readonly VirtualHostWrapper[] {
-  if (buildPort !== 0) {
-    const all = services.every(service => hasHttpPort(service, buildPort));
-    const group = all ? services : services.filter(service => hasHttpPort(service, buildPort));
-    if (group.length === 0 && buildPort !== 80) return [];
-    return [{ port: buildPort, hosts, services: group, routes }];
-  }
+): readonly Pick<VirtualHostWrapper, 'port' | 'services'>[] {
   const groups = new Map<number, Service[]>();
   for (const service of services) {
-    for (const port of httpPorts(service)) {
+    for (const port of portsOn(service, buildPort)) {
       const group = groups.get(port);
       if (group === undefined) groups.set(port, [service]);
       else group.push(service);
     }
   }
-  return [...groups].sort(([a], [b]) => a - b).map(([port, group]) => ({ port, hosts, services: group, routes }));
+  if (groups.size === 0 && buildPort === 80) return [{ port: 80, services: nothing }];
+  return [...groups]
+    .sort(([a], [b]) => Number(b === 80) - Number(a === 80))
+    .map(([port, group]) => ({ port, services: group }));
+}
+
+/** The ports of HTTP of the service: the one that is built for, or all. */
+function portsOn(service: Service, buildPort: number): readonly number[] {
+  if (buildPort === 0) return httpPorts(service);
+  return hasHttpPort(service, buildPort) ? [buildPort] : nothing;
 }
 
 function hasHttpPort({ ports }: Service, port: number): boolean {

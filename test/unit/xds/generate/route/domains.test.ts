@@ -12,11 +12,14 @@ describe('short forms of a host', () => {
     ['a.far.svc.cluster.local', 'prod.svc.cluster.local', ['a.far', 'a.far.svc']],
     ['pod.a.prod.svc.cluster.local', 'prod.svc.cluster.local', ['pod.a.prod', 'pod.a.prod.svc']],
     ['a.example.com', 'prod.svc.cluster.local', []],
+    ['a.very.long.name.example.com', 'prod.svc.cluster.local', []],
     ['a.svc.cluster.local', 'prod.svc.cluster.local', []],
     ['a.b.example.com', 'x.example.com', ['a.b', 'a.b.example']],
     ['a.example.com', 'x.example.com', ['a']],
     ['a.b.c.example.com', 'x.example.com', ['a.b.c']],
     ['example.com', 'x.example.com', []],
+    ['example.com', 'example.com', []],
+    ['a.example.com', 'example.com', ['a']],
     ['a.example.org', 'x.example.com', []],
   ])('of %s are, seen from %s, those of Kubernetes DNS', (host, domain, forms) => {
     expect(shortForms(host, domain)).toEqual(forms);
@@ -87,6 +90,7 @@ describe('domains of a service', () => {
     const service = { ...base, hostname: 'a.prod.svc.cluster.local' };
     expect(relevantDomain(service, 'x.svc.cluster.local')).toBe(relevantDomain(service, 'y.svc.cluster.local'));
     expect(relevantDomain(service, 'prod.svc.cluster.local')).toBe('prod.svc.cluster.local');
+    expect(relevantDomain(service, 'vm.example.com')).toBe('vm.example.com');
   });
 
   it('are its names, then its addresses, with brackets for IPv6', () => {

@@ -68,17 +68,6 @@ describe('a service whose name has capital letters', () => {
   });
 });
 
-describe('an address', () => {
-  it('that two services of a port share belongs to the first by name', () => {
-    const at = (name: string) =>
-      service(name, 'prod', { clusterIP: '10.96.0.1', ports: [{ name: 'http', port: 8080 }] });
-    const made = scene(at('b'), at('a'));
-    const domains = (name: string) => made.host('client', '8080', `${name}.prod.svc.cluster.local:8080`).domains;
-    expect(domains('a')).toContain('10.96.0.1');
-    expect(domains('b')).not.toContain('10.96.0.1');
-  });
-});
-
 describe('wildcards of two VirtualServices', () => {
   it('that cover one service: the more specific one has it, whatever their order', () => {
     const entry = istio('ServiceEntry', 'prod', 'e', {

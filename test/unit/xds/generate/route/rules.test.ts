@@ -233,6 +233,23 @@ describe('direct responses of a route', () => {
   });
 });
 
+describe('the matches of a rule', () => {
+  const names = (...http: readonly object[]) => shopRoutes(...(http as never)).map(({ match }) => match?.prefix);
+  const match = (prefix: string, more: object = {}): object => ({ uri: { prefix }, ...more });
+
+  it('are those that apply to the client and the port, if it is the only rule too', () => {
+    const mine = [
+      match('/other', { sourceLabels: { app: 'other' } }),
+      match('/all', { port: 0, sourceLabels: {} }),
+      match('/port', { port: 8080 }),
+      match('/else', { port: 9 }),
+    ];
+    const rule = { match: mine, route: [to('shop')] };
+    expect(names(rule)).toEqual(['/all', '/port']);
+    expect(names(rule, { match: [match('/next')], route: [to('shop')] })).toEqual(['/all', '/port', '/next']);
+  });
+});
+
 describe('hash policies of a route', () => {
   const hashed = (
     trafficPolicy: object,

@@ -81,8 +81,14 @@ describe('the session of a route', () => {
 
 describe('the session of a host of a gateway', () => {
   const cookieHost = 'cookie.prod.svc.cluster.local';
-  const carrier = (destination: string, labels: JsonObject, exportTo = '*', env = ON): unknown => {
-    const made = scene(
+  const made = (
+    destination: string,
+    labels: JsonObject,
+    exportTo = '*',
+    env: Readonly<Record<string, string>> = ON,
+    more: readonly JsonObject[] = [],
+  ): Scene =>
+    scene(
       [
         istio('Gateway', 'prod', 'gw', {
           selector: { istio: 'ingressgateway' },
@@ -91,7 +97,7 @@ describe('the session of a host of a gateway', () => {
         istio('VirtualService', 'prod', 'v', {
           hosts: [cookieHost],
           gateways: ['gw'],
-          http: [{ route: [{ destination: { host: destination } }] }],
+          http: [...more, { route: [{ destination: { host: destination } }] }],
         }),
         service(
           'cookie',
@@ -102,15 +108,22 @@ describe('the session of a host of a gateway', () => {
       ],
       env,
     );
-    return carrierOf(made.host('gw', 'http.80', `${cookieHost}:80`).typedPerFilterConfig);
-  };
+  const carrier = (...args: Parameters<typeof made>): unknown =>
+    carrierOf(made(...args).host('gw', 'http.80', `${cookieHost}:80`).typedPerFilterConfig);
 
   it('is that of the service with its name, if the VirtualService leads to it', () => {
     expect(carrier('cookie', COOKIE)).toEqual(BY_COOKIE);
     expect(carrier('cookie', HEADER)).toEqual(BY_HEADER);
     expect(carrier('cookie', {})).toBeUndefined();
     expect(carrier('plain', COOKIE)).toBeUndefined();
-    expect(carrier('cookie', COOKIE, '*', {} as typeof ON)).toBeUndefined();
+    expect(carrier('cookie', COOKIE, '*', {})).toBeUndefined();
+    const beside = { match: [{ uri: { prefix: '/plain' } }], route: [{ destination: { host: 'plain' } }] };
+    expect(carrier('cookie', COOKIE, '*', ON, [beside])).toEqual(BY_COOKIE);
+  });
+
+  it('is that of the destination at its routes', () => {
+    const routes = made('header', COOKIE).routes('gw', 'http.80', `${cookieHost}:80`);
+    expect(routes.map(({ typedPerFilterConfig }) => carrierOf(typedPerFilterConfig))).toEqual([BY_HEADER]);
   });
 
   it('needs a service that the gateway may see', () => {
