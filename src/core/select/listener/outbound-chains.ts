@@ -48,7 +48,6 @@ export interface BoundPort {
   readonly port: Port;
   /** Ranges that the service's addresses are, if it has no plain address. */
   readonly cidrs: readonly string[];
-  readonly address: string;
   /**
    * The listener takes connections to any address, or the service's own are a range: the address does not identify the
    * service.

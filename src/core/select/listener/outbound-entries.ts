@@ -118,7 +118,7 @@ function join(entry: Entry, incoming: OutboundListenerPlan): void {
   const { plan } = entry;
   entry.joined ??= {
     chains: [...plan.chains],
-    conflicts: [...plan.conflicts],
+    conflicts: [],
     taken: new Set(plan.chains.map(matchOf)),
   };
   const { chains, conflicts, taken } = entry.joined;

@@ -105,21 +105,21 @@ function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView
     return;
   }
   if (!canBind(reader, view, port, kind)) return;
-  const address = addressOf(reader, service);
+  const address = singleAddress(service, reader.derived(addressView));
   // A port that the Sidecar names is one listener for all of its services.
   const catchAll = view.binds.length === 0 && view.spec.port === undefined;
   const headless = catchAll && address === NO_ADDRESS && service.resolution === 'Passthrough';
   const perEndpoint = headless ? headlessBinds(reader, service, port) : undefined;
   if (perEndpoint !== undefined) {
     for (const binds of perEndpoint) {
-      const bound: BoundPort = { service, port, cidrs: [], address: binds[0], wildcardBind: false };
+      const bound: BoundPort = { service, port, cidrs: [], wildcardBind: false };
       entries.add(entryOf(reader, view, bound, binds, kind));
     }
     return;
   }
   const { binds, cidrs } = bindOf(reader, view, service, address);
   const wildcardBind = isRange(address) || (isWildcardAddress(reader, address) && binds[0] === wildcards(reader)[0]);
-  entries.add(entryOf(reader, view, { service, port, cidrs, address, wildcardBind }, binds, kind));
+  entries.add(entryOf(reader, view, { service, port, cidrs, wildcardBind }, binds, kind));
 }
 
 function addHttpPort(
@@ -132,7 +132,7 @@ function addHttpPort(
   const binds = nonEmpty(view.binds) ?? view.wildcards;
   if (port.protocol !== 'HTTP_PROXY' && entries.absorbsHttp(binds[0], port.port)) return;
   if (!canBind(reader, view, port, 'HTTP')) return;
-  const bound: BoundPort = { service, port, cidrs: [], address: binds[0], wildcardBind: false };
+  const bound: BoundPort = { service, port, cidrs: [], wildcardBind: false };
   entries.add(entryOf(reader, view, bound, binds, 'HTTP'));
 }
 
@@ -142,13 +142,6 @@ function canBind(reader: ProxyReader, view: EgressView, port: Port, kind: EntryC
   const [bind] = view.binds;
   const anyAddress = bind === undefined ? kind === 'HTTP' : bind === wildcards(reader)[0];
   return !(anyAddress && isReservedPort(reader, port.port, true));
-}
-
-/** The proxy's own wildcard stands for "no address" of a service that only an IPv6 proxy could not use otherwise. */
-function addressOf(reader: ProxyReader, service: Service): string {
-  const address = singleAddress(service, reader.derived(addressView));
-  const external = service.registry === 'External' && service.resolution !== 'Passthrough';
-  return address === NO_ADDRESS && external ? wildcards(reader)[0] : address;
 }
 
 function isWildcardAddress(reader: ProxyReader, address: string): boolean {

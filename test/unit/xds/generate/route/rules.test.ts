@@ -1,6 +1,7 @@
 // What the rules of a VirtualService become, one feature after the other, through the whole of generation.
 
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { istio, SHOP, shopRoutes, shopScene } from './scene.ts';
 
 const to = (
@@ -234,8 +235,8 @@ describe('direct responses of a route', () => {
 });
 
 describe('the matches of a rule', () => {
-  const names = (...http: readonly object[]) => shopRoutes(...(http as never)).map(({ match }) => match?.prefix);
-  const match = (prefix: string, more: object = {}): object => ({ uri: { prefix }, ...more });
+  const names = (...http: readonly JsonObject[]) => shopRoutes(...http).map(({ match }) => match?.prefix);
+  const match = (prefix: string, more: JsonObject = {}): JsonObject => ({ uri: { prefix }, ...more });
 
   it('are those that apply to the client and the port, if it is the only rule too', () => {
     const mine = [
