@@ -42,6 +42,7 @@ describe('the routes of a waypoint', () => {
 
   it('are the default where no match can apply: clients have no labels', () => {
     expect(answers([answering('labelled', WEB, 'shop', { sourceLabels: { app: 'way' } })], chain)).toEqual([]);
+    expect(answers([answering('any', WEB, 'shop', { sourceLabels: {} })], chain)).toEqual(['any']);
   });
 
   it('of a wildcard are those of the names that it covers too', () => {
