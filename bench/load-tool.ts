@@ -1,9 +1,9 @@
 // The load tool as a program: runs it once against a server, reads its JSON lines, and makes figures of them. Over TLS each proxy first gets its
 // certificate by a signing request, with a bearer token, and connects with it.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import type { Measured } from './reference.ts';
 
 export interface LoadTarget {
@@ -36,16 +36,27 @@ export interface Change {
   readonly trigger: string;
 }
 
-export async function load(target: LoadTarget, proxies: number, { marker, trigger }: Change): Promise<readonly Line[]> {
-  const { stdout } = await promisify(execFile)(
-    target.xdsload,
-    [
-      ...[...target.reach, '-proxies', String(proxies)],
-      ...['-rounds', target.rounds, '-marker', marker, '-trigger', trigger],
-    ],
-    { timeout: RUN_MS, maxBuffer: 1 << 26 },
-  );
-  const lines = linesOf(stdout);
+/** `onCold`: is called when all proxies are served, before the first change. */
+export async function load(
+  target: LoadTarget,
+  proxies: number,
+  { marker, trigger }: Change,
+  onCold: () => void = () => undefined,
+): Promise<readonly Line[]> {
+  const args = [...target.reach, '-proxies', String(proxies), '-rounds', target.rounds];
+  const child = spawn(target.xdsload, [...args, '-marker', marker, '-trigger', trigger], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: RUN_MS,
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const lines: Line[] = [];
+  for await (const text of createInterface({ input: child.stdout })) {
+    const found = linesOf(text);
+    lines.push(...found);
+    if (found.some(({ phase }) => phase === 'cold')) onCold();
+  }
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`the load tool ended with ${code}`);
   const failed = lines.find(
     ({ not_ready, incomplete, failed = 0 }) => (not_ready ?? 0) > 0 || incomplete === true || failed > 0,
   );

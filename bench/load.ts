@@ -1,11 +1,12 @@
 // `npm run bench:load -- --mesh DIR --xdsload BIN`: starts `periplus serve` on a copy of a folder of YAML files and drives it with a load tool
 // that opens many ADS streams, then prints what it measured beside istiod's figures, as a table and as JSON. Stalls of the event loop are what the
-// server's own metrics say; while other programs run they are mostly theirs.
+// server's own metrics say, by the clock, so other programs lengthen them; the CPU of its longest turn they do not (`turns.mjs`).
 //
 // The load tool is any program that takes `-addr -pid -proxies -rounds -settle -marker -trigger` and prints a JSON line a phase
 // (`{"phase": "cold", "s", "server_cpu_s", "server_rss_mib", "mib"}`, `{"phase": "change", "p50_ms", "p99_ms", …}`). The folder has one
 // object a file, among them `virtualservice-ns-0-svc-0.yaml` and `endpointslice-ns-0-svc-0-x.yaml`. With `--tls` also `-tls -csr -tokens FOLDER`
-// (`{"phase": "csr", …}`), and VirtualServices change once more while every proxy asks for its certificate again and again.
+// (`{"phase": "csr", …}`), and VirtualServices change twice more: while proxies that are connected ask for their certificates again and again, as
+// after a change of the trust bundle, and while as many others sign in and connect besides.
 //
 // The policy is one of the root namespace, so every proxy is sent listeners. `--kubeconfig new --istiod BIN` has the same figure of istiod.
 
@@ -16,7 +17,7 @@ import Table from 'cli-table3';
 import { Command } from 'commander';
 import { changeIn, endpointChange, policyOf } from './load-change.ts';
 import { type KubeRow, measureKube } from './load-kube.ts';
-import { serve, stallSeconds } from './load-server.ts';
+import { type Served, serve } from './load-server.ts';
 import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
 import { ISTIOD, ISTIOD_TLS, type Measured, type Scenario, scenarios } from './reference.ts';
 
@@ -73,21 +74,23 @@ async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: n
     const change = (file: string, from: string, to: string, text = original(file)): Change =>
       changeIn(folder, mesh, { file, text, from, to });
     const header = change(VIRTUAL_SERVICE, '"base"', '"bench-@ROUND@-header"');
+    const renewed = change(VIRTUAL_SERVICE, '"base"', '"while-@ROUND@-header"');
     const again = change(VIRTUAL_SERVICE, '"base"', '"again-@ROUND@-header"');
     const policy = change(POLICY, '/base', '/bench-@ROUND@-policy', base);
-    await stallSeconds(port);
+    await server.held();
     const first = await load(target, proxies, header);
-    const stallMs = (await stallSeconds(port)) * 1_000;
+    const held = await server.held();
     const second = await load(target, proxies, endpointChange(folder, options.mesh, mesh));
     const third = await load(target, proxies, policy);
     const signing = signingOf(first);
     return [
       ...(signing === undefined ? [] : [{ proxies, scenario: 'signing requests', measured: signing } as const]),
-      { proxies, scenario: 'cold start', measured: { ...coldOf(first), stallMs } },
+      { proxies, scenario: 'cold start', measured: { ...coldOf(first), ...held } },
       { proxies, scenario: 'VirtualService change', measured: changeOf(first) },
       { proxies, scenario: 'endpoint change', measured: changeOf(second) },
       { proxies, scenario: 'policy change', measured: changeOf(third) },
-      ...(tls ? await whileRenewing(target, proxies, again, port) : []),
+      ...(tls ? await whileRenewing(server, target, proxies, renewed) : []),
+      ...(tls ? await whileConnecting(server, target, proxies, again) : []),
     ];
   } finally {
     server.process.kill('SIGTERM');
@@ -96,22 +99,39 @@ async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: n
   }
 }
 
-/** The server's CPU and memory are those of both together. */
+/** Proxies that are connected ask for certificates. The server's CPU and memory are those of all of it. */
 async function whileRenewing(
+  server: Served,
   target: LoadTarget,
   proxies: number,
   change: Change,
-  port: number,
 ): Promise<readonly Row[]> {
-  await stallSeconds(port);
-  const renewals = new Renewals(target, proxies);
-  const lines = await load(target, proxies, change).finally(() => renewals.stop());
-  const stallMs = (await stallSeconds(port)) * 1_000;
-  const signed = signingOf(await renewals.stop());
+  let renewals: Renewals | undefined;
+  const lines = await load(target, proxies, change, () => {
+    void server.held();
+    renewals = new Renewals(target, proxies);
+  }).finally(() => renewals?.stop());
+  const held = await server.held();
+  const signed = signingOf((await renewals?.stop()) ?? []);
   return [
-    { proxies, scenario: 'VirtualService change while all renew', measured: { ...changeOf(lines), stallMs } },
+    { proxies, scenario: 'VirtualService change while all renew', measured: { ...changeOf(lines), ...held } },
     ...(signed === undefined ? [] : [{ proxies, scenario: 'renewals meanwhile', measured: signed } as const]),
   ];
+}
+
+/** As many proxies sign in and connect meanwhile. */
+async function whileConnecting(
+  server: Served,
+  target: LoadTarget,
+  proxies: number,
+  change: Change,
+): Promise<readonly Row[]> {
+  await server.held();
+  const renewals = new Renewals(target, proxies);
+  const lines = await load(target, proxies, change).finally(() => renewals.stop());
+  const held = await server.held();
+  await renewals.stop();
+  return [{ proxies, scenario: '… and as many connect', measured: { ...changeOf(lines), ...held } }];
 }
 
 const columns = [
@@ -123,6 +143,7 @@ const columns = [
   ['RSS MiB', 'rssMib'],
   ['sent MiB', 'mib'],
   ['stall ms', 'stallMs'],
+  ['turn, CPU ms', 'turnMs'],
 ] as const satisfies readonly (readonly [string, keyof Measured])[];
 
 /** In each cell ours, then istiod's, and what part of it ours is. */

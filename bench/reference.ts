@@ -10,6 +10,7 @@ export const scenarios = [
   'policy change',
   'VirtualService change while all renew',
   'renewals meanwhile',
+  '… and as many connect',
 ] as const;
 export type Scenario = (typeof scenarios)[number];
 
@@ -21,6 +22,8 @@ export interface Measured {
   readonly rssMib?: number | undefined;
   /** The longest stall of the event loop: cold start and changes of VirtualServices. Counts as stalled while other programs run. */
   readonly stallMs?: number | undefined;
+  /** The CPU of the longest turn of the event loop in that time. */
+  readonly turnMs?: number | undefined;
   /** Sent. */
   readonly mib?: number | undefined;
   /** Signing requests. */

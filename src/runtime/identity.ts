@@ -5,7 +5,6 @@
 // Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses
 // every handshake.
 
-import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Admission, ProvenCaller } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
@@ -143,8 +142,8 @@ export class Identity {
     return debugViewer(identities, { isRestricted: settings.debugAuth, namespaces });
   }
 
-  /** Undefined: this client certificate, whose chain verifies, may come in. */
-  admits(certificate: X509Certificate): string | undefined {
+  /** Undefined: this client certificate (DER), whose chain verifies, may come in. */
+  admits(certificate: Uint8Array): string | undefined {
     return whyNotAdmitted(certificate, [this.#trustDomain()]);
   }
 

@@ -18,7 +18,7 @@ export interface PathOptions {
 
 /** Certificates on a path, the verified one not counted. */
 const PATH_LENGTH_MAX = 8;
-const ANY_USAGE = '2.5.29.37.0';
+export const OID_ANY_USAGE = '2.5.29.37.0';
 
 /** Undefined: it verifies; else what is wrong, in words. */
 export function whyUnverified(certificate: X509Certificate, options: PathOptions): string | undefined {
@@ -57,5 +57,5 @@ function whyNotNow({ validFrom, validTo }: X509Certificate, now: number): string
 /** `keyUsage` of Node is the list of extended usages. */
 export function allows({ keyUsage }: X509Certificate, usage: string): boolean {
   const usages: readonly string[] | undefined = keyUsage;
-  return usages === undefined || usages.includes(usage) || usages.includes(ANY_USAGE);
+  return usages === undefined || usages.includes(usage) || usages.includes(OID_ANY_USAGE);
 }

@@ -76,7 +76,7 @@ const OID_SUBJECT_KEY_ID = '2.5.29.14';
 const OID_KEY_USAGE = '2.5.29.15';
 const OID_BASIC_CONSTRAINTS = '2.5.29.19';
 const OID_AUTHORITY_KEY_ID = '2.5.29.35';
-const OID_EXTENDED_KEY_USAGE = '2.5.29.37';
+export const OID_EXTENDED_KEY_USAGE = '2.5.29.37';
 export const OID_SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 export const OID_CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 

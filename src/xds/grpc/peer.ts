@@ -28,12 +28,24 @@ export function peerOf(call: AnyCall): Peer {
   };
 }
 
-/** By socket, for all calls on its connection: Node parses the certificate each time it is asked for it. */
-const certificates = new WeakMap<TLSSocket, Buffer | undefined>();
+/** A property of the socket, since what an HTTP/2 session shows of it is a proxy. */
+const CERTIFICATE = Symbol('client certificate');
 
-function certificateOf(socket: TLSSocket): Buffer | undefined {
-  if (!certificates.has(socket)) certificates.set(socket, socket.getPeerX509Certificate()?.raw);
-  return certificates.get(socket);
+interface Known {
+  [CERTIFICATE]?: Buffer | undefined;
+}
+
+/**
+ * DER of the certificate that the client presented; undefined: none. Read once for all calls on the connection, and not
+ * as an X509Certificate: for that Node parses the certificates of the client's chain anew.
+ */
+export function certificateOf(socket: TLSSocket): Buffer | undefined {
+  const known = socket as TLSSocket & Known;
+  if (!(CERTIFICATE in known)) {
+    // The second question is for a certificate that Node cannot describe: it is no client without one.
+    known[CERTIFICATE] = socket.getPeerCertificate()?.raw ?? socket.getPeerX509Certificate()?.raw;
+  }
+  return known[CERTIFICATE];
 }
 
 /** `192.0.2.1:443`, `[2001:db8::1]:443`, also `ipv6:…` forms and what a Unix socket is called. */

@@ -62,6 +62,8 @@ type Protocol = 'sotw' | 'delta';
  * milliseconds, and the gate may let in dozens at once.
  */
 export const FIRST_REQUESTS_PER_TICK = 4;
+/** New streams and unary calls whose callers are asked for proof in one tick: about a quarter of a millisecond each. */
+export const CALLERS_PER_TICK = 12;
 
 /** The client reset its stream or the connection is lost; grpc-js does not tell which. */
 const GONE = 'the client is gone';
@@ -92,6 +94,8 @@ export class XdsServer {
   readonly #hangUps = new HangUpQueue();
   /** Streams that are open and whose first request was not read yet. */
   readonly #opened = new BatchPerTick<() => void>(FIRST_REQUESTS_PER_TICK, begin => begin());
+  /** Calls that have come, before anything is asked about their callers. */
+  readonly #called = new BatchPerTick<() => void>(CALLERS_PER_TICK, begin => begin());
   #largest = 0;
   /** Requests with a node belong to one proxy and are not shared. */
   readonly #requests = {
@@ -103,7 +107,7 @@ export class XdsServer {
     this.#options = options;
     this.#hub = new Hub(options);
     this.#server = new Server(serverOptions(options.limits));
-    addMethods(this.#server, options.methods ?? {});
+    addMethods(this.#server, options.methods ?? {}, () => this.#turn());
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
       deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
@@ -199,7 +203,12 @@ export class XdsServer {
       address: call.getPeer(),
       gone: () => call.cancelled || call.destroyed,
     };
-    const proving = authenticate && this.#hub.prove(transport, client, () => authenticate(peerOf(call)));
+    const proving =
+      authenticate &&
+      this.#hub.prove(transport, client, async () => {
+        await this.#turn();
+        return authenticate(peerOf(call));
+      });
     // A silent stream takes no turn from others.
     const silent = host.clock.after(limits.newStreamWaitMs, () => {
       transport.end('DEADLINE_EXCEEDED', 'the stream was opened and no request followed');
@@ -217,6 +226,11 @@ export class XdsServer {
       this.#attach(call, stream);
       this.#receive(stream, first);
     });
+  }
+
+  /** Resolves in a later tick. */
+  #turn(): Promise<void> {
+    return new Promise(resolve => this.#called.add(resolve));
   }
 
   #attach(call: Call, stream: AdsStream): void {
@@ -303,9 +317,10 @@ function refusal(detail: { readonly message: string } | undefined): { readonly e
   return detail === undefined ? {} : { error: detail.message === '' ? 'the client gave no reason' : detail.message };
 }
 
-function addMethods(server: Server, methods: Readonly<Record<string, UnaryMethod>>): void {
+function addMethods(server: Server, methods: Readonly<Record<string, UnaryMethod>>, turn: () => Promise<void>): void {
   for (const [path, method] of Object.entries(methods)) {
     const handle = async (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): Promise<void> => {
+      await turn();
       const answer = await method(peerOf(call), call.request);
       if (Buffer.isBuffer(answer)) reply(null, answer);
       else reply({ code: grpcCode[answer.code], details: answer.message, metadata: new Metadata() });

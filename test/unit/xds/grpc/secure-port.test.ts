@@ -6,14 +6,25 @@ import { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signedServingCertificate } from '../../../../src/identity/serving.ts';
-import { HANDSHAKES_MAX, SecurePort, TURN_WAIT_MS_MAX } from '../../../../src/xds/grpc/secure-port.ts';
+import { READ_PAUSE_MS } from '../../../../src/xds/grpc/held-reading.ts';
+import {
+  HANDED_ON_PER_TICK,
+  HANDSHAKES_MAX,
+  HANDSHAKES_PER_TICK,
+  SecurePort,
+  TURN_WAIT_MS_MAX,
+} from '../../../../src/xds/grpc/secure-port.ts';
 import { GATE_PAUSE_MS } from '../../../../src/xds/serve/admission-gate.ts';
 import { FakeClock, settle } from '../../../sim/fake-clock.ts';
 import { testAuthority } from '../../identity/authority-of-tests.ts';
+import { countLoopTurns } from '../../loop-turns.ts';
 
 /** The beginning of a ClientHello: a record of 512 bytes, of which the first are here. */
 const HALF_A_HELLO = Uint8Array.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3);
 const FOR_EVER_MS = 1e9;
+/** Timers of a handshake in its turn: the port's and the gate's; and the gate's own while others wait. */
+const IN_TURN = 2;
+const LOOKING = 1;
 const UNTIL_MS_MAX = 4_000;
 const NAME = 'istiod.istio-system.svc';
 const closing: (() => void)[] = [];
@@ -30,9 +41,21 @@ interface Limits {
 /** Its clock stands still until `pass`. */
 async function opened({ handshakesMax = HANDSHAKES_MAX, inHand: max = 16, msMax = FOR_EVER_MS }: Limits = {}) {
   const verified: TLSSocket[] = [];
-  const injector = { injectConnection: (socket: TLSSocket) => verified.push(socket) };
+  const log: string[] = [];
+  const injector = {
+    injectConnection: (socket: TLSSocket) => {
+      verified.push(socket);
+      log.push('verified');
+    },
+  };
   const serving = await signedServingCertificate(await testAuthority(() => Date.now()), [NAME]);
-  const clock = new FakeClock();
+  const clock = new (class extends FakeClock {
+    override after(ms: number, run: () => void) {
+      // The port sets the timer of a turn when the turn begins.
+      if (ms === msMax) log.push('begun');
+      return super.after(ms, run);
+    }
+  })();
   const port = new SecurePort(injector as never, {
     settings: { minVersion: 'TLSv1.2' },
     material: { certificate: serving.certificate, key: serving.key, clientRoots: serving.roots },
@@ -67,7 +90,16 @@ async function opened({ handshakesMax = HANDSHAKES_MAX, inHand: max = 16, msMax 
   };
   /** Lets the gate look again and again. */
   const passUntil = (holds: () => boolean): Promise<void> => until(holds, () => pass(GATE_PAUSE_MS));
-  return { verified, client, silent, clock, pass, passUntil };
+  /** How often it happened in each turn of the event loop while `act` ran. */
+  const inTurns = async (what: 'begun' | 'verified', act: () => Promise<unknown>): Promise<readonly number[]> => {
+    log.length = 0;
+    const loop = countLoopTurns(() => log.push('-'));
+    await act();
+    loop.stop();
+    const turns = log.join(' ').split('-');
+    return turns.map(turn => turn.split(' ').filter(line => line === what).length);
+  };
+  return { verified, client, silent, clock, pass, passUntil, inTurns };
 }
 
 /** Sends its first bytes in two pieces, the second one when `rest` is called. */
@@ -115,9 +147,9 @@ describe('the secure port', () => {
   it('serves as many handshakes at once as it may, and the others when these are over', async () => {
     const { verified, client, silent, clock, pass, passUntil } = await opened({ inHand: 2 });
     const [first] = await Promise.all([silent(HALF_A_HELLO), silent(HALF_A_HELLO)]);
-    await until(() => clock.waiting === 2);
+    await until(() => clock.waiting === 2 * IN_TURN);
     const all = Promise.all(Array.from({ length: 5 }, () => client()));
-    await until(() => clock.waiting === 3);
+    await until(() => clock.waiting === 2 * IN_TURN + LOOKING);
     await settle(50);
     expect(verified).toEqual([]);
     first.destroy();
@@ -140,13 +172,49 @@ describe('the secure port', () => {
   it('gives the turns of handshakes that stand still to others after a while', async () => {
     const { verified, client, silent, clock, pass } = await opened({ inHand: 2, msMax: 250 });
     await Promise.all([silent(HALF_A_HELLO), silent(HALF_A_HELLO)]);
-    await until(() => clock.waiting === 2);
+    await until(() => clock.waiting === 2 * IN_TURN);
     const third = client();
-    await until(() => clock.waiting === 3);
+    await until(() => clock.waiting === 2 * IN_TURN + LOOKING);
     await pass(250 - GATE_PAUSE_MS);
     expect(verified).toEqual([]);
     await pass(2 * GATE_PAUSE_MS);
     expect(await third).toBe(true);
+  });
+
+  it('begins few of the handshakes in one turn of the event loop that wait', async () => {
+    const { silent, clock, pass, inTurns } = await opened({ inHand: 12, msMax: 250 });
+    await Promise.all(Array.from({ length: 12 }, () => silent(HALF_A_HELLO)));
+    await until(() => clock.waiting === 12 * IN_TURN);
+    await Promise.all(Array.from({ length: 12 }, () => silent(HALF_A_HELLO)));
+    await settle(50);
+    const begun = await inTurns('begun', () => pass(250 + GATE_PAUSE_MS));
+    expect(begun.reduce((sum, count) => sum + count)).toBe(12);
+    expect(Math.max(...begun)).toBe(HANDSHAKES_PER_TICK);
+  });
+
+  it('hands on few of the verified connections in one turn of the event loop', async () => {
+    const { verified, client, inTurns } = await opened();
+    const turns = await inTurns('verified', async () => {
+      await Promise.all(Array.from({ length: 16 }, () => client()));
+      await until(() => verified.length === 16);
+    });
+    expect(Math.max(...turns)).toBeLessThanOrEqual(HANDED_ON_PER_TICK);
+  });
+
+  it('reads from a handshake whose turn is over after a pause', async () => {
+    const { verified, client, silent, clock, pass } = await opened({ inHand: 1, msMax: 250 });
+    const { socket, rest } = inTwoPieces(await silent());
+    const answer = client({ socket });
+    await until(() => clock.waiting === IN_TURN);
+    await pass(250);
+    rest();
+    await settle(50);
+    expect(verified).toEqual([]);
+    await until(
+      () => verified.length === 1,
+      () => pass(READ_PAUSE_MS),
+    );
+    expect(await answer).toBe(true);
   });
 
   it('takes a turn back however a handshake ends', async () => {
@@ -177,10 +245,10 @@ describe('the secure port', () => {
   ])('reads a ClientHello whose second piece comes %s', async (_, isWaiting) => {
     const { verified, client, silent, clock, passUntil } = await opened({ inHand: 1 });
     const first = isWaiting ? await silent(HALF_A_HELLO) : undefined;
-    await until(() => first === undefined || clock.waiting === 1);
+    await until(() => first === undefined || clock.waiting === IN_TURN);
     const { socket, rest } = inTwoPieces(await silent());
     const answer = client({ socket });
-    await until(() => clock.waiting === (isWaiting ? 2 : 1));
+    await until(() => clock.waiting === IN_TURN + (isWaiting ? LOOKING : 0));
     rest();
     await settle();
     first?.destroy();
@@ -191,9 +259,9 @@ describe('the secure port', () => {
   it('gives up a client that waits too long for its turn', async () => {
     const { client, silent, clock, pass } = await opened({ inHand: 1, msMax: TURN_WAIT_MS_MAX + GATE_PAUSE_MS });
     await silent(HALF_A_HELLO);
-    await until(() => clock.waiting === 1);
+    await until(() => clock.waiting === IN_TURN);
     const second = client();
-    await until(() => clock.waiting === 2);
+    await until(() => clock.waiting === IN_TURN + LOOKING);
     await pass(TURN_WAIT_MS_MAX + 2 * GATE_PAUSE_MS);
     expect(await second).toBe(false);
   });
