@@ -55,7 +55,8 @@ export function targetIn({ clusterVips, defaultAddress }: Service, cluster: stri
 
 /** A waypoint takes traffic to addresses alone. */
 function hasAddress(reader: ProxyReader, service: Service): boolean {
-  const vips = service.clusterVips[reader.facet('clusterId')] ?? [];
-  const allocated = service.autoAllocatedV4 !== undefined || service.autoAllocatedV6 !== undefined;
-  return vips.length > 0 || allocated || service.defaultAddress !== NO_ADDRESS;
+  const { defaultAddress, clusterVips, autoAllocatedV4, autoAllocatedV6 } = service;
+  if (defaultAddress !== NO_ADDRESS) return true;
+  const own = clusterVips[reader.facet('clusterId')] ?? [];
+  return [...own, autoAllocatedV4, autoAllocatedV6].some(address => address !== undefined);
 }

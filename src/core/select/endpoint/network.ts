@@ -40,10 +40,7 @@ export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
 export const networkGateways: Query<'', readonly NetworkGateway[]> = {
   name: 'select/networkGateways',
   run: reader => {
-    const gateways = reader.get(namedNetworkGateways, '');
-    return gateways.every(({ address }) => isIp(address))
-      ? gateways
-      : distinct(gateways.flatMap(gateway => resolved(reader, gateway)));
+    return distinct(reader.get(namedNetworkGateways, '').flatMap(gateway => resolved(reader, gateway)));
   },
 };
 
@@ -78,7 +75,7 @@ function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[
  */
 function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {
   const named = service.labels[GATEWAY_PORT_LABEL] ?? '';
-  const port = listensOn(service, /^[+-]?\d+$/.test(named) ? Number(named) : GATEWAY_PORT);
+  const port = listensOn(service, /^\d+$/.test(named) ? Number(named) : GATEWAY_PORT);
   const hbonePort = listensOn(service, HBONE_PORT);
   if (port === 0 && hbonePort === 0) return [];
   return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', { port, hbonePort });

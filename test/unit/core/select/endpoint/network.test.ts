@@ -37,6 +37,28 @@ describe('a gateway on node ports', () => {
   test('is at the external IPs of its Service, if it has any', () => {
     expect(of(onNodes('{}', { externalIPs: ['192.0.2.1'] }))).toEqual(['192.0.2.1 30443']);
   });
+  test('is at the node port of its own port, or at that port where it has none', () => {
+    const http = { name: 'http', port: 80, nodePort: 30_080 };
+    const only = '{"topology.kubernetes.io/region":"s"}';
+    expect(of(onNodes(only, { ports: [http, { name: 'tls', port: 15_443, nodePort: 30_443 }] }))).toEqual([
+      '7.7.7.7 30443',
+    ]);
+    expect(of(onNodes(only, { ports: [http, { name: 'tls', port: 15_443 }] }))).toEqual(['7.7.7.7 15443']);
+  });
+  test('is on nodes of its own cluster', () => {
+    const state = world([onNodes('{}'), nodes[2]!, inCluster('other', nodes[0]!)]);
+    expect(ask(state, networkGateways, '').map(({ address }) => address)).toEqual(['7.7.7.7']);
+  });
+  test('is none without a selector, nor is one of another type', () => {
+    const external = { externalIPs: ['192.0.2.1'] };
+    const bare = (spec: JsonObject) => {
+      const made = onNodes('{}', spec);
+      return { ...made, metadata: { ...(made.metadata as JsonObject), annotations: {} } };
+    };
+    expect(of(bare({}))).toEqual([]);
+    expect(of(bare(external))).toEqual(['192.0.2.1 15443']);
+    expect(of(onNodes('{}', { type: 'ClusterIP', ...external }))).toEqual(['192.0.2.1 15443']);
+  });
 });
 
 describe('a Service that its label makes the gateway of a network', () => {
@@ -59,6 +81,8 @@ describe('a Service that its label makes the gateway of a network', () => {
     [[15_443], { [PORT]: '80' }, []],
     [[15_443], { [PORT]: 'x' }, [[15_443, 0]]],
     [[15_443], { [PORT]: '' }, [[15_443, 0]]],
+    [[15_443, 80], { [PORT]: '80x' }, [[15_443, 0]]],
+    [[15_443, 80], { [PORT]: 'x80' }, [[15_443, 0]]],
   ])('on ports %j with the labels %j is used on %j', (ports, labels, expected) => {
     expect(found(gateway(ports, labels))).toEqual(expected);
   });
