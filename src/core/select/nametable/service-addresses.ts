@@ -80,14 +80,12 @@ function defaultAddresses(service: Service, address: string, view: AddressView):
 
 function ofFamilies(addresses: readonly string[], view: AddressView): readonly string[] {
   if (view.bothFamilies) return addresses;
-  if (addresses.length === 0) return addresses;
-  const isFirst4 = view.ipMode === 'dual' && isIpv4(plain(addresses[0]!));
+  const isFirst4 = view.ipMode === 'dual' && isIpv4(plain(addresses[0] ?? ''));
   const wanted = view.ipMode === 'ipv4' || isFirst4 ? isIpv4 : isIpv6;
   return addresses.filter(address => wanted(plain(address)));
 }
 
 /** Without the length of a CIDR prefix. */
 function plain(address: string): string {
-  const slash = address.indexOf('/');
-  return slash < 0 ? address : address.slice(0, slash);
+  return address.split('/', 1).join();
 }

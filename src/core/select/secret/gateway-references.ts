@@ -26,7 +26,8 @@ export const gatewayReferences: Query<'', ReadonlySet<string>> = {
       const gateway = gatewayInForce(reader, key);
       if (gateway === undefined || !isServedBy(gateway, identity)) continue;
       for (const { tls } of gateway.spec.servers ?? []) {
-        for (const name of tls === undefined ? [] : namesOf(tls)) {
+        if (tls === undefined) continue;
+        for (const name of namesOf(tls)) {
           if (!mayRefer(reader, gateway, name)) continue;
           references.add(name);
           if (asksForClients(tls)) references.add(name + CA_SUFFIX);
@@ -41,8 +42,8 @@ function namesOf({ credentialName = '', credentialNames = [] }: ServerTLSSetting
   return credentialNames.length > 0 ? credentialNames : [credentialName];
 }
 
-function asksForClients(tls: ServerTLSSettings | undefined): boolean {
-  return tls?.mode === 'MUTUAL' || tls?.mode === 'OPTIONAL_MUTUAL';
+function asksForClients({ mode }: ServerTLSSettings): boolean {
+  return mode === 'MUTUAL' || mode === 'OPTIONAL_MUTUAL';
 }
 
 function isServedBy({ namespace, annotations }: Obj<'Gateway'>, identity: VerifiedIdentity): boolean {

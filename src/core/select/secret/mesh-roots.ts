@@ -2,7 +2,6 @@
 // URLs. Each certificate once, in one order.
 // Source: Istio pilot/pkg/trustbundle/trustbundle.go (mergeInternal).
 
-import { isObject, type Json } from '../../base/json.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { meshAuthority, REGISTRATION_NAME } from '../proxy/proxy-capabilities.ts';
 
@@ -16,7 +15,7 @@ export const meshRootList: Query<'', readonly string[]> = {
     };
     note(meshAuthority(reader)?.spec.roots ?? '');
     note(registrationRoots(reader));
-    for (const pem of configuredRoots(reader)) note(pem);
+    for (const { pem = '' } of reader.mesh('caCertificates') ?? []) note(pem);
     for (const { spec } of reader.objects('SpiffeBundle', `${reader.setting('clusterId')}/`))
       spec.certificates.forEach(note);
     return [...found].sort();
@@ -47,11 +46,3 @@ function registrationRoots(reader: Reader): string {
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/** MeshConfig.caCertificates[].pem */
-function configuredRoots(reader: Reader): readonly string[] {
-  const authorities = reader.mesh('caCertificates') as Json | undefined;
-  return (Array.isArray(authorities) ? authorities : []).flatMap(authority =>
-    isObject(authority) && typeof authority.pem === 'string' ? [authority.pem] : [],
-  );
-}
