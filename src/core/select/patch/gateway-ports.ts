@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/model/gateway.go (getTargetPortMap, ParseGatewayRDSRouteName).
 
 import type { Query } from '../../query/reader.ts';
+import { serverPort } from '../gateway/gateway-servers.ts';
 import { mergedGateway } from '../gateway/gateways.ts';
 
 export interface GatewayRouteName {
@@ -41,7 +42,7 @@ export const serverPorts: Query<string, readonly number[]> = {
     for (const [route, servers] of Object.entries(reader.get(mergedGateway, '').routes)) {
       if (parseGatewayRouteName(route).port !== port) continue;
       known = true;
-      for (const { server } of servers) if (server.port !== undefined) found.add(server.port.number ?? 0);
+      for (const { server } of servers) found.add(serverPort(server).number);
     }
     return known ? [...found].sort((a, b) => a - b) : [port];
   },

@@ -44,7 +44,7 @@ export const credential: Query<string, Credential | undefined> = {
   run: (reader, name) => {
     const identity = reader.identity();
     if (identity === undefined) return undefined;
-    if (name === WORKLOAD_SECRET || name === ROOT_SECRET) return ofWorkload(reader, name);
+    if (name === WORKLOAD_SECRET || name === ROOT_SECRET) return ofWorkload(reader, name, identity);
     const named = parseName(name, identity.namespace);
     if (named === undefined || !isAllowed(reader, named, identity)) return undefined;
     if (named.prefix === CONFIG_MAP) return configMapRoots(reader, named);
@@ -58,14 +58,14 @@ export const credential: Query<string, Credential | undefined> = {
   },
 };
 
-function ofWorkload(reader: ProxyReader, name: string): Credential | undefined {
+function ofWorkload(reader: ProxyReader, name: string, identity: VerifiedIdentity): Credential | undefined {
   if (!certificatesOverAds(reader)) return undefined;
   if (name === ROOT_SECRET) {
     const crl = meshAuthority(reader)?.spec.crl ?? '';
     const revoked = crl === '' ? undefined : base64OfText(crl);
     return { kind: 'roots', roots: base64OfText(reader.get(meshRoots, '')), revoked };
   }
-  const own = workloadCredential(reader);
+  const own = workloadCredential(reader, identity);
   return own === undefined
     ? undefined
     : { kind: 'workload', chain: base64OfText(own.chain), fingerprint: own.fingerprint };
@@ -83,7 +83,7 @@ function parseName(text: string, ownNamespace: string): Named | undefined {
   if (prefix === undefined) return undefined;
   const [first = '', second] = text.slice(prefix.length).split('/');
   const [namespace, name] = second === undefined ? [prefix === OWN ? ownNamespace : '', first] : [first, second];
-  return namespace === '' || name === '' ? undefined : { text, prefix, namespace, name };
+  return { text, prefix, namespace, name };
 }
 
 function isAllowed(reader: ProxyReader, named: Named, identity: VerifiedIdentity): boolean {
@@ -94,11 +94,11 @@ function isAllowed(reader: ProxyReader, named: Named, identity: VerifiedIdentity
   return named.name.endsWith(CA_SUFFIX) || mayReadSecret(reader, named.name, identity);
 }
 
-/** Where to look, in this order: the proxy's own cluster before that of the configuration. */
+/** Where to look, in this order: the proxy's own cluster before that of the configuration; for Gateways there alone. */
 function clustersOf(reader: ProxyReader, prefix: Named['prefix']): readonly string[] {
   const config = reader.setting('clusterId');
   const own = reader.facet('clusterId');
-  return prefix === OF_GATEWAY || own === '' || own === config ? [config] : [own, config];
+  return prefix === OF_GATEWAY ? [config] : [own, config];
 }
 
 function certificate(reader: ProxyReader, cluster: string, named: Named): Credential | undefined {

@@ -2,11 +2,10 @@
 // private key is no part of state; the resource names the certificate by its fingerprint, and the key is joined when
 // the bytes leave (src/xds/serve/private-keys.ts).
 
-import { isOfMesh } from '../../model/identity.ts';
+import { isOfMesh, type VerifiedIdentity } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
-import type { ProxyReader } from '../../query/reader.ts';
+import type { Reader } from '../../query/reader.ts';
 import { ownTrustDomains } from '../policy/trust-domains.ts';
-import { certificatesOverAds } from '../proxy/proxy-capabilities.ts';
 
 export interface WorkloadCredential {
   /** PEM: leaf first. */
@@ -15,10 +14,11 @@ export interface WorkloadCredential {
   readonly fingerprint: string;
 }
 
-/** Undefined: the proxy has an agent, proves no identity of the mesh, or there is no certificate for it yet. */
-export function workloadCredential(reader: ProxyReader): WorkloadCredential | undefined {
-  const identity = reader.identity();
-  if (identity === undefined || !certificatesOverAds(reader)) return undefined;
+/**
+ * Of a proxy without an agent that proves this identity. Undefined: it is none of the mesh, or there is no certificate
+ * for it yet.
+ */
+export function workloadCredential(reader: Reader, identity: VerifiedIdentity): WorkloadCredential | undefined {
   if (!isOfMesh(identity, ownTrustDomains(reader))) return undefined;
   const key = kubernetesKey(reader.setting('clusterId'), identity.namespace, identity.serviceAccount);
   const found = reader.object('WorkloadCertificate', key);

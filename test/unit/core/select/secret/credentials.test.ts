@@ -7,7 +7,7 @@ import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { withoutPrivateKeys } from '../../../../../src/history/private-fields.ts';
 import { secretNamed } from '../../../../../src/xds/assemble/secret/resources.ts';
-import { inCluster, nodeOf, proxyOf, world } from '../../../world.ts';
+import { inCluster, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 
 const secret = (
   namespace: string,
@@ -138,6 +138,18 @@ describe('secrets over ADS', () => {
     ]);
     expect(served(state, 'kubernetes://a', router({ CLUSTER_ID: 'remote' }))?.tlsCertificate).toEqual(certificate);
     expect(served(state, 'kubernetes://a')?.tlsCertificate?.privateKey).toEqual(bytes('config'));
+    const only = world([secret('edge', 'a', tls)]);
+    expect(served(only, 'kubernetes://a', router({ CLUSTER_ID: 'remote' }))?.tlsCertificate).toEqual(certificate);
+  });
+
+  it('of Gateways come from the config cluster alone', () => {
+    const named = 'kubernetes-gateway://edge/a';
+    const there = inCluster('remote', secret('edge', 'a', tls));
+    const of = (...parts: readonly WorldPart[]) =>
+      served(world([gateway('edge', { credentialName: named }), ...parts]), named, router({ CLUSTER_ID: 'remote' }));
+    expect(of(there)).toBeUndefined();
+    const config = secret('edge', 'a', { 'tls.crt': 'config', 'tls.key': 'config' });
+    expect(of(there, config)?.tlsCertificate?.privateKey).toEqual(bytes('config'));
   });
 
   it('are added and removed with the Secret', () => {

@@ -51,7 +51,9 @@ describe('a gateway may have', () => {
     const objects = [gateway([https('SIMPLE', one)])];
     expect(references(objects, { identities: [] })).toEqual([]);
     expect(references(objects, { type: 'sidecar' })).toEqual([]);
-    expect(references([gateway([https('SIMPLE', one)], 'far')])).toEqual([]);
+    for (const credentialName of [NAMED, 'kubernetes-gateway://far/a']) {
+      expect(references([gateway([https('SIMPLE', { credentialName })], 'far')])).toEqual([]);
+    }
   });
 
   it('a secret of another namespace only if it is granted there to Gateways', () => {

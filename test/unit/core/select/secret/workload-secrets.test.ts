@@ -120,7 +120,8 @@ describe('a secret', () => {
   it.each(['kubernetes://', 'kubernetes:///a', 'kubernetes://shop/', 'kubernetes-gateway://a', 'configmap://a', 'a'])(
     'is none by the name %j',
     name => {
-      expect(own(name, [secret('shop', 'a')])).toBeUndefined();
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'a' } };
+      expect(own(name, [secret('shop', 'a'), { ...map, data: { 'ca.crt': 'roots' } }])).toBeUndefined();
     },
   );
 });
