@@ -38,12 +38,10 @@ export class AddressIndex {
   }
 
   #lookup(name: string): readonly Address[] {
-    const named = this.#byName.get(name);
-    if (named?.message.workload !== undefined) return [named];
-    const service = named ?? this.#servicesAt.get(name);
     const workloads = this.#workloadsAt.get(name);
-    if (workloads !== undefined && named === undefined) return workloads;
-    return service === undefined ? [] : [service, ...(this.#workloadsOf.get(service.name) ?? [])];
+    if (workloads !== undefined) return workloads;
+    const named = this.#byName.get(name) ?? this.#servicesAt.get(name);
+    return named === undefined ? [] : [named, ...(this.#workloadsOf.get(named.name) ?? [])];
   }
 }
 

@@ -163,7 +163,7 @@ describe('addresses on demand', () => {
     services: [{ name: 'shop/web.shop', ports: [] }],
   });
   const two = workload({ uid: 'a', addresses: ['10.0.0.2'], services: [{ name: 'shop/web.shop', ports: [] }] });
-  const index = new AddressIndex([web, one, two]);
+  const index = () => new AddressIndex([web, one, two]);
   const found = (of: AddressIndex, names: readonly string[], node = ''): readonly string[] =>
     of.chosen(names, node).map(({ name }) => name);
 
@@ -174,19 +174,25 @@ describe('addresses on demand', () => {
     ['n1/10.96.0.1', ['a', 'b', 'shop/web.shop']],
     ['nothing', []],
   ])('named %s are %j, by name', (name, expected) => {
-    expect(found(index, [name])).toEqual(expected);
+    expect(found(index(), [name])).toEqual(expected);
   });
 
   it('come once, with those of the client’s node', () => {
-    expect(found(index, ['a', 'n1/10.0.0.2'], 'near')).toEqual(['a', 'b']);
-    expect(found(index, [], 'near')).toEqual(['b']);
-    expect(found(index, [], 'far')).toEqual([]);
+    expect(found(index(), ['a', 'n1/10.0.0.2'], 'near')).toEqual(['a', 'b']);
+    expect(found(index(), [], 'near')).toEqual(['b']);
+    expect(found(index(), [], 'far')).toEqual([]);
   });
 
   it('of one IP address are all its workloads, and not the service of the same address', () => {
     const twin = workload({ uid: 'c', addresses: ['10.0.0.1'] });
     const virtual = service({ hostname: 'same', addresses: [{ ip: '10.0.0.1', bits: undefined }] });
     expect(found(new AddressIndex([virtual, one, twin]), ['n1/10.0.0.1'])).toEqual(['b', 'c']);
+  });
+
+  it('of an IP address are its workloads, also where a service has the network and the address for its name', () => {
+    const odd = service({ namespace: 'n1', hostname: '10.0.0.1' });
+    expect(found(new AddressIndex([odd, one]), ['n1/10.0.0.1'])).toEqual(['b']);
+    expect(found(new AddressIndex([odd]), ['n1/10.0.0.1'])).toEqual(['n1/10.0.0.1']);
   });
 
   it('of an address that two services have are the first one’s', () => {

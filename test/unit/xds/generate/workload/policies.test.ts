@@ -74,7 +74,7 @@ describe('a policy of ztunnel', () => {
 
   it.each<[Source, object]>([
     [{ namespaces: ['a'] }, { namespaces: [{ exact: 'a' }] }],
-    [{ notNamespaces: ['a*'] }, { notNamespaces: [{ prefix: 'a' }] }],
+    [{ notNamespaces: ['abc*'] }, { notNamespaces: [{ prefix: 'abc' }] }],
     [{ principals: ['*a'] }, { principals: [{ suffix: 'a' }] }],
     [{ notPrincipals: ['*'] }, { notPrincipals: [{ presence: {} }] }],
     [{ ipBlocks: ['10.0.0.1'] }, { sourceIps: [{ address: ip(10, 0, 0, 1), length: 32 }] }],
