@@ -18,7 +18,7 @@ export function expandPrincipals(principals: readonly string[], domains: readonl
 function expandPrincipal(principal: string, domains: readonly string[]): readonly string[] {
   const parts = principal.split('/');
   const [domain = ''] = parts;
-  if (parts.length !== PRINCIPAL_PARTS || domain === '*') return [principal];
+  if (parts.length !== PRINCIPAL_PARTS) return [principal];
   if (domain !== LOCAL_DOMAIN && !domains.some(known => alike(domain, known))) return [principal];
   const rest = principal.slice(domain.length);
   return [...new Set(domains.map(known => (isSuffixOf(domain, known) ? principal : known + rest)))];
@@ -31,7 +31,7 @@ export function expandTrustDomains(values: readonly string[], domains: readonly 
 
 /** Equal, or one is a pattern (`x*`, `*x`, `*`) of the other. */
 function alike(a: string, b: string): boolean {
-  return a === b || b === '*' || covers(a, b) || covers(b, a);
+  return a === b || covers(a, b) || covers(b, a);
 }
 
 function covers(pattern: string, text: string): boolean {

@@ -105,6 +105,13 @@ describe('a value at the edge', () => {
     expect(expandPrincipals(['x/ns/a/sa/b'], ['*'])).toEqual(['*/ns/a/sa/b']);
     expect(expandPrincipals(['td/ns/a/sa/b'], [])).toEqual(['td/ns/a/sa/b']);
     expect(expandTrustDomains(['td', 'td'], ['td'])).toEqual(['td']);
+    const rest = '/ns/a/sa/b';
+    const expanded = (domain: string, ...domains: readonly string[]) => expandPrincipals([domain + rest], domains);
+    expect(expanded('old-x', 'td', 'old-*')).toEqual([`td${rest}`, `old-*${rest}`]);
+    expect(expanded('other', 'td', 'old-*')).toEqual([`other${rest}`]);
+    expect(expanded('td', 'tde', 'tdx')).toEqual([`td${rest}`]);
+    expect(expanded('tdxyz', 'tdx')).toEqual([`tdxyz${rest}`]);
+    expect(expanded('x-old', '*-old', 'td')).toEqual([`*-old${rest}`, `td${rest}`]);
   });
 });
 

@@ -96,6 +96,15 @@ describe('the settings of connection managers', () => {
     expect(base(more)).toEqual({ ...plain, ...expected });
   });
 
+  it('of a waypoint pass the client’s identity on where it asks for it', () => {
+    const forwards = (forwardsIdentity: boolean) => base({ traffic: 'waypoint ', forwardsIdentity });
+    expect(forwards(true).forwardClientCertDetails).toBe(4);
+    expect([forwards(false).forwardClientCertDetails, forwards(true).setCurrentClientCertDetails]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('log and trace where there are logs and traces', () => {
     expect(base({ accessLog: [] })).toEqual(plain);
     expect(base({ accessLog: [{ name: 'l' }], tracing: {} })).toEqual({
