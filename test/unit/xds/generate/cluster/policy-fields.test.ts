@@ -221,7 +221,7 @@ describe('HTTP options of a cluster', () => {
     expect(options({ connectionPool })).toEqual({ commonHttpProtocolOptions: common, ...http1 });
   });
 
-  it('are absent for HTTP/1.1 with a pool that says nothing about HTTP', () => {
+  it('are absent for HTTP/1.1 with a pool without settings of HTTP', () => {
     const zero = { maxRequestsPerConnection: 0, maxConcurrentStreams: 0 };
     for (const connectionPool of [undefined, {}, { tcp: { maxConnections: 1 } }, { http: zero }]) {
       expect(options({ connectionPool })).toBeUndefined();

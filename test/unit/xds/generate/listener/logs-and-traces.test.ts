@@ -42,7 +42,7 @@ describe('access logs', () => {
     expect(listener[0]?.filter).toEqual({ andFilter: { filters: [unmatched, cel] } });
   });
 
-  it('of Envoy’s service have a name for each place, and say nothing of tunnels', () => {
+  it('of Envoy’s service have a name for each place, and leave tunnels out', () => {
     const made = logs({ kind: 'envoy-als' });
     expect([made.tunnelOpened, made.tunnelTaken]).toEqual([[], []]);
     const service = (logName: string) => ({

@@ -197,7 +197,7 @@ describe('a PeerAuthentication with port levels', () => {
     ['UNSET', undefined, undefined, 'PERMISSIVE', undefined],
     ['PERMISSIVE', 'STRICT', undefined, 'DISABLE', undefined],
     ['DISABLE', undefined, 'STRICT', 'PERMISSIVE', undefined],
-    // A port that says nothing
+    // A port without a mode
     ['STRICT', undefined, undefined, 'UNSET', undefined],
     ['PERMISSIVE', undefined, undefined, 'UNSET', undefined],
   ])('of mode %s, with namespace %s and mesh %s and a port of mode %s, is %j', (mode, space, mesh, port, expected) => {
