@@ -37,7 +37,7 @@ describe('the bytes of a large resource', () => {
   test('are those of its parts, after any edits', () => {
     fc.assert(
       fc.property(content, fc.array(edit, { maxLength: 30 }), (first, edits) => {
-        let bytes = first;
+        let bytes: Buffer = first;
         let parts = sharedParts(bytes, []);
         for (const one of edits) {
           bytes = edited(bytes, one);
@@ -85,7 +85,7 @@ describe('the bytes of a large resource', () => {
   });
 
   test('are one part again when many places have changed', () => {
-    let bytes = Buffer.alloc(1_000 * KB, 'abcdefg');
+    let bytes: Buffer = Buffer.alloc(1_000 * KB, 'abcdefg');
     let parts = sharedParts(bytes, []);
     const counts = Array.from({ length: 20 }, (_, i) => {
       bytes = edited(bytes, { at: ((i * 7) % 20) / 20 + 0.02, removed: 0, inserted: Buffer.from('!') });
