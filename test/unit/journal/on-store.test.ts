@@ -50,6 +50,16 @@ describe('a private value that is stored in the clear', () => {
   });
 });
 
+describe('the first private value of a journal', () => {
+  it('has the check of its key recorded, also if it stands in a snapshot', async () => {
+    const journal = journalOn(new MemoryStore());
+    await journal.append([added('a')]);
+    expect(journal.keyCheck()).toBeUndefined();
+    await journal.snapshots.write({ seq: 1, format: 1, facts: [{ source: 'x', fact: { object: PLAIN } }] });
+    expect(journal.keyCheck()).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
 /** Says that it has many events, and gives each that is asked for. */
 class LongStore extends MemoryStore {
   readonly #length: number;

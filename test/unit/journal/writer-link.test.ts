@@ -56,15 +56,16 @@ test('a group that does not follow the head is refused', async () => {
   openForWriting(path).close();
   const link = new WriterLink({ path, durability: 'off', fileBytesMax: undefined });
   onTestFinished(() => link.close());
-  for (const [firstSeq, time] of [
-    [2, 1],
-    [1, -1],
+  for (const [firstSeq, time, why] of [
+    [2, 1, 'seq 2 does not follow 0'],
+    [1, -1, 'time -1 is before 0'],
   ] as const) {
     const asked = link.ask({
       kind: 'commit',
       group: { firstSeq, rows: [[time, 'x', 'Synced', '{}']], keyCheck: undefined },
     });
     await expect(asked).rejects.toMatchObject({ code: 'write-failed' });
+    await expect(asked).rejects.toThrow(why);
   }
 });
 
