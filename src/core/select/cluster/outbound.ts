@@ -135,7 +135,6 @@ function clustersOfPort<S, A>(
 ): readonly OutboundClusterInputs<S, A>[] {
   const { service, port, rule } = target;
   const discovery = discoveryOf(reader, service, target.sniDnat);
-  if (discovery === 'FORWARD_PROXY' && !forwardProxied.includes(port.protocol)) return [];
   const own = rule?.spec.trafficPolicy;
   const base = policyOfPort(own, port.port);
   const found = [selectCluster(reader, parts, target, discovery, base, own, undefined)];
@@ -148,8 +147,6 @@ function clustersOfPort<S, A>(
   }
   return present(found);
 }
-
-const forwardProxied: readonly Protocol[] = ['HTTP', 'TLS', 'GRPC', 'HTTP2'];
 
 function selectCluster<S, A>(
   reader: ProxyReader,

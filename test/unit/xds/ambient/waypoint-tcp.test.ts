@@ -70,6 +70,12 @@ describe('a connection to a service behind a waypoint', () => {
     expect(taken(rules({ tcp: [route('tcp')] }), rules({ ...tls, hosts }, 'w', 2))).toBe(expected);
   });
 
+  it('takes a TLS rule of which one match fits, and rules that its namespace alone sees', () => {
+    const matches = [{ sniHosts: ['other.com'] }, { sniHosts: [WEB] }];
+    const hosts = [WEB, 'other.com'];
+    expect(taken(rules({ hosts, tls: [route('tls', ...matches)], exportTo: ['.'] }))).toBe('tls');
+  });
+
   it('is split by weight, with the connections of the rule for the first destination, of no subset', () => {
     const pool = { connectionPool: { tcp: { idleTimeout: '7s' } } };
     const subsets = [

@@ -4,6 +4,8 @@ import {
   outboundClusterName,
   parseClusterName,
   sniDnatName,
+  vipClusterName,
+  vipSubset,
 } from '../../../../../src/core/select/cluster/cluster-names.ts';
 import { parameters } from '../../../../property/seed.ts';
 
@@ -23,6 +25,16 @@ describe('names of clusters', () => {
     );
   });
 
+  it('say of a waypoint what is carried, and the subset', () => {
+    for (const subset of ['', 'v1']) {
+      const parts = parseClusterName(vipClusterName('a.com', 'http', subset, 80));
+      expect(parts).toMatchObject({ direction: 'inbound-vip', port: 80, hostname: 'a.com' });
+      expect(vipSubset(parts?.subset ?? '')).toBe(subset);
+    }
+    expect(vipClusterName('a.com', 'tcp', '', 80)).toBe('inbound-vip|80|tcp|a.com');
+    expect(vipClusterName('a.com', 'tcp', 'v1', 80)).toBe('inbound-vip|80|tcp/v1|a.com');
+  });
+
   it.each([
     'BlackHoleCluster',
     '',
@@ -32,6 +44,11 @@ describe('names of clusters', () => {
     'outbound|80||a|b',
     '80||a|',
     'outbound|80',
+    '|80||a',
+    'outbound||x|a',
+    'outbound|123456||a',
+    'outbound|8/||a',
+    'outbound|8:||a',
   ])('reject %s', name => {
     expect(parseClusterName(name)).toBeUndefined();
   });
