@@ -61,6 +61,16 @@ describe('a value that cannot be rendered', () => {
   });
 });
 
+it.each(['request.headers[a]', 'request.auth.claims[a]', 'request.auth.audiences', 'request.auth.principal'])(
+  'a condition on %s is left out of the rules of TCP, so that they refuse more',
+  key => {
+    const rule = when(key, 'x');
+    const tcp = { ...http, tcp: true };
+    expect(rulePolicy(rule, tcp, true)).toBeUndefined();
+    expect(rulePolicy(rule, tcp, false)?.principals).toEqual([{ andIds: { ids: [{ any: true }] } }]);
+  },
+);
+
 describe('a value at the edge', () => {
   it('is rendered', () => {
     expect(ofPermissions(when('destination.port', '65535', '0'))).toEqual([
