@@ -135,7 +135,7 @@ describe('what was acknowledged and is not in the store', () => {
   ])('is lost: with %j acknowledged of an empty store', async (acknowledged, lost) => {
     const journal = journalOn(new Behind(acknowledged));
     expect(journal.lost()).toEqual(lost);
-    // What comes later has the seqs anew; that events were lost stays true.
+    // Later events get these seqs; the journal has lost events all the same.
     await journal.append([added('a')]);
     expect(journal.lost()).toEqual(lost);
   });

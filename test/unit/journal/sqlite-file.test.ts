@@ -1,4 +1,4 @@
-// The names of a journal's file, and what is said of a lock or a file that cannot be used.
+// The names of a journal's file, and the faults of a lock or a file that cannot be used.
 
 import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe('the file behind a name', () => {
 });
 
 describe('the lock of a journal', () => {
-  it('that cannot be used is not held by anyone: its file is named', () => {
+  it('that cannot be used is a fault of its file, and not a second writer', () => {
     const journal = join(temporaryDirectory(), 'j.db');
     writeFileSync(`${journal}.lock`, 'no database at all, and long enough to be looked at by SQLite'.repeat(20));
     const locking = (): unknown => lockFile(journal);
@@ -78,7 +78,7 @@ describe('a file that is no journal', () => {
     ['S', 'damaged', 'the file was truncated: 1 bytes, less than the header of a journal'],
     ['format 3', 'foreign', 'not a Periplus journal (nor any SQLite file); give another path'],
     ['SQLite format 4, or what', 'foreign', 'not a Periplus journal (nor any SQLite file); give another path'],
-  ])('is told from one that lost its end by how it begins: %j', (text, code, message) => {
+  ])('differs from one that lost its end by how it begins: %j', (text, code, message) => {
     const file = join(temporaryDirectory(), 'j.db');
     writeFileSync(file, text);
     for (const open of [openForReading, openForWriting]) {
