@@ -1,6 +1,11 @@
 // One object: its version in force, all its versions, what it does for which proxies, what it refers to.
 
-import type { ObjectEffects, Reference, ObjectView as View } from '../../src/admin/explorer/api-questions.ts';
+import type {
+  ObjectEffects,
+  ObjectVersions,
+  Reference,
+  ObjectView as View,
+} from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
@@ -35,7 +40,7 @@ export function ObjectView() {
 function OneObject({ object }: { readonly object: string }) {
   const { at } = useApp();
   const { href } = useGoing();
-  const answer = useAnswer<View>(urlOf('object', { object, at }));
+  const answer = useAnswer<View>(urlOf('object', { object, at, versions: 'false' }));
   const [kind = '', namespace = '', ...name] = object.split('/');
   return (
     <>
@@ -67,7 +72,7 @@ function OneObject({ object }: { readonly object: string }) {
             {view.lastChange !== undefined && <Effects object={object} />}
             <References title="Refers to" references={view.refersTo} />
             <References title="Referred to by" references={view.referredBy} />
-            <Versions view={view} />
+            <Versions object={object} />
             {view.yaml !== undefined && (
               <section class="panel">
                 <h2>In force at #{view.at.seq}</h2>
@@ -135,9 +140,22 @@ function References({ title, references }: { readonly title: string; readonly re
 
 const TONES: Readonly<Record<string, string>> = { refused: 'danger', deleted: 'warn' };
 
-function Versions({ view: { versions, more } }: { readonly view: View }) {
+const isIndexed = ({ more, index }: ObjectVersions): boolean => more || index.complete;
+
+function Versions({ object }: { readonly object: string }) {
+  const { head } = useApp();
+  const answer = useAnswer<ObjectVersions>(urlOf('object/versions', { object, to: head.seq }), true, isIndexed);
+  return (
+    <Answer of={answer} what="Looking for its versions">
+      {found => <VersionList found={found} />}
+    </Answer>
+  );
+}
+
+function VersionList({ found }: { readonly found: ObjectVersions }) {
   const { at } = useApp();
   const { href } = useGoing();
+  const { versions, more, index } = found;
   return (
     <section class="panel">
       <h2>{counted(versions.length, 'version')}, newest first</h2>
@@ -162,6 +180,7 @@ function Versions({ view: { versions, more } }: { readonly view: View }) {
         </details>
       ))}
       {more && <p class="muted">Older versions are not listed.</p>}
+      {!isIndexed(found) && <p class="muted">Events before #{index.from} are still being indexed.</p>}
     </section>
   );
 }

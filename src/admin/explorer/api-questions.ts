@@ -11,7 +11,7 @@ import type {
   MeshGraph,
   PushExplanation,
 } from '../../history/answers.ts';
-import type { EventRow, JsonChange, Position, ProxyRow, PushRow } from './api.ts';
+import type { EventRow, IndexState, JsonChange, Position, ProxyRow, PushRow } from './api.ts';
 
 export type {
   Cause,
@@ -62,14 +62,23 @@ export interface ObjectView {
   readonly lastChange?: LastChange;
   /** The version in force, private values replaced. */
   readonly yaml?: string;
-  /** Newest first, of the whole journal; each with the difference to the one before. */
+  /** As in ObjectVersions, of the whole journal, which is read for it; none with `versions=false`. */
   readonly versions: readonly ObjectVersion[];
-  /** There are older versions than those listed. */
   readonly more: boolean;
   readonly refersTo: readonly Reference[];
   readonly referredBy: readonly Reference[];
   /** Messages of the analyzers about it. */
   readonly findings: readonly { readonly code: string; readonly message: string; readonly path?: string }[];
+}
+
+/** As far as events are indexed. */
+export interface ObjectVersions {
+  readonly object: string;
+  /** Newest first; each with the difference to the one before. */
+  readonly versions: readonly ObjectVersion[];
+  /** There are older versions than those listed. */
+  readonly more: boolean;
+  readonly index: IndexState;
 }
 
 export interface ObjectVersion {

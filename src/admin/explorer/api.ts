@@ -23,7 +23,8 @@
 // GET  /api/v1/proxy/history?proxy&type&name&from&to                           ResourceHistory
 // GET  /api/v1/why?proxy&at&kind=WhyKind&name&route&cluster                    Why
 // GET  /api/v1/objects?at                                                      ObjectList
-// GET  /api/v1/object?object=Kind/ns/name&at                                   ObjectView
+// GET  /api/v1/object?object=Kind/ns/name&at&versions=false                    ObjectView
+// GET  /api/v1/object/versions?object=Kind/ns/name&to                          ObjectVersions
 // GET  /api/v1/object/effect?object&at&proxy                                   ObjectEffects
 // GET  /api/v1/trace?at&source=PROXY&to=host:port&method&path&header=name:value (repeatable)&tcp=true   TraceAnswer
 // GET  /api/v1/mesh?at&fold=auto|all|none&open=NAMESPACE (repeatable)          Mesh

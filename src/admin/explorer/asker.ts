@@ -58,6 +58,7 @@ const laneOf: Readonly<Record<string, Lane>> = {
   '/events': 'timeline',
   '/live': 'timeline',
   '/position': 'timeline',
+  '/object/versions': 'timeline',
   '/what-if': 'search',
   '/bisect': 'search',
   '/incident': 'search',
@@ -93,8 +94,14 @@ export class Asker {
 
   /** Never rejects: what goes wrong is an answer with a status and `{error}`. Aborting it makes it 409. */
   ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
-    if (this.#isAhead) this.#ahead ??= setTimeout(() => this.#lanes.state.startAhead(), STATES_AHEAD_MS).unref();
+    if (this.#isAhead) this.#ahead ??= setTimeout(() => this.#startStates(), STATES_AHEAD_MS).unref();
     return this.#lanes[laneOf[question.path] ?? 'state'].ask(question, signal);
+  }
+
+  /** Again after it was ended for not being asked: who reads the timeline may go on to a state. */
+  #startStates(): void {
+    this.#ahead = undefined;
+    this.#lanes.state.startAhead();
   }
 
   async close(): Promise<void> {

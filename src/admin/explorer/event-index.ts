@@ -76,6 +76,17 @@ export class EventIndex {
     return time;
   }
 
+  /** The newest indexed events of an object up to event `to`, ascending. */
+  seqsOf(object: string, to: number, max: number): readonly number[] {
+    const number = this.subjects.find(object);
+    const seqs: number[] = [];
+    if (number === undefined || this.isObject[number] !== true) return seqs;
+    for (let seq = Math.min(to, this.#to); seq >= this.#from && seqs.length < max; seq--) {
+      if (this.columns.subject[seq - this.first] === number) seqs.push(seq);
+    }
+    return seqs.reverse();
+  }
+
   /** Indexes what came since. */
   async catchUp(): Promise<void> {
     const head = this.journal.head().seq;

@@ -20,16 +20,14 @@ import { recordsOf, withoutObject } from '../../history/what-if.ts';
 import type { Journal, StoredEvent } from '../../journal/journal.ts';
 import { analyzeState } from '../../offline/analysis.ts';
 import type { EventDetail } from './api.ts';
-import type { ObjectEffects, ObjectList, ObjectRow, ObjectVersion, ObjectView } from './api-questions.ts';
-import { eventFacts } from './event-facts.ts';
+import type { ObjectEffects, ObjectList, ObjectRow, ObjectView } from './api-questions.ts';
+import { isOf, recorded, shownObject, versionsOf } from './object-versions.ts';
 import { positionOf, proxyShown, shownProxies, stateAt } from './proxy-questions.ts';
 import { pushesAfter } from './push-questions.ts';
 import { type Asked, type Question, QuestionFault, requireAll, seqOf, textOf } from './question.ts';
 import type { Reader } from './reader.ts';
 import { rowOf } from './rows.ts';
 
-/** Versions of an object that are listed, the newest first. */
-export const VERSIONS_MAX = 100;
 /** Events that are looked forward over for the next version of an object. */
 export const LOOK_FORWARD_EVENTS = 20_000;
 
@@ -58,12 +56,6 @@ async function eventDetail(reader: Reader, asked: Asked): Promise<EventDetail> {
   };
 }
 
-async function recorded(journal: Journal, seq: number): Promise<StoredEvent | undefined> {
-  if (seq <= journal.base().seq || seq > journal.head().seq) return undefined;
-  for await (const [event] of journal.records({ from: seq, to: seq, secrets: 'redacted' })) return event;
-  return undefined;
-}
-
 async function versionOf({ history }: Reader, event: StoredEvent, object: string): Promise<EventDetail['object']> {
   const { journal } = history;
   const { seq } = event;
@@ -84,17 +76,6 @@ async function versionOf({ history }: Reader, event: StoredEvent, object: string
   };
 }
 
-/** Of an event whose private values are replaced; without what the API server notes about writers. */
-function shownObject(event: StoredEvent | undefined): JsonObject | undefined {
-  if (event === undefined) return undefined;
-  const { object } = JSON.parse(event.body) as JsonObject;
-  if (!isObject(object)) return undefined;
-  const { metadata } = object;
-  if (!isObject(metadata) || metadata.managedFields === undefined) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest };
-}
-
 function yamlOf(object: JsonObject): string {
   return stringify(object, { lineWidth: 0 });
 }
@@ -108,11 +89,6 @@ async function nextOf(journal: Journal, seq: number, object: string): Promise<nu
     }
   }
   return undefined;
-}
-
-function isOf(event: StoredEvent, object: string): boolean {
-  const facts = eventFacts(event);
-  return facts.isObject && facts.subject === object;
 }
 
 /** A Gateway of the Gateway API has a kind of its own in a state, and the common one in its events. */
@@ -150,10 +126,11 @@ async function objectView(reader: Reader, asked: Asked): Promise<ObjectView> {
   const state = await stateAt(reader, asked);
   const record = recordNamed(state, object);
   const named = record === undefined || recordsOf(state, object).length > 0 ? object : `Kubernetes${object}`;
-  const { versions, more } = await versionsOf(reader, object, state.seq);
+  const without = asked.query.get('versions') === 'false';
+  const { versions, more } = without ? { versions: [], more: false } : await versionsOf(journal, object);
   const inForce = record?.accepted === undefined ? undefined : shownObject(await recorded(journal, record.acceptedAt));
   const lastChange = await lastChangeOf(history, state, named);
-  if (lastChange === undefined && versions.length === 0) {
+  if (lastChange === undefined && versions.length === 0 && !without) {
     throw new QuestionFault(404, `no event is about ${object}, and there is none at position ${state.seq}`);
   }
   return {
@@ -167,52 +144,6 @@ async function objectView(reader: Reader, asked: Asked): Promise<ObjectView> {
     referredBy: record?.accepted === undefined ? [] : referencesTo(history.tracker, state, record.accepted),
     findings: findingsAbout(state, object),
   };
-}
-
-/** Of the whole journal: a later version is worth seeing from an earlier position. */
-async function versionsOf(
-  reader: Reader,
-  object: string,
-  at: number,
-): Promise<{ readonly versions: readonly ObjectVersion[]; readonly more: boolean }> {
-  const { journal } = reader.history;
-  const name = object.split('/').at(-1) ?? '';
-  const seqs: number[] = [];
-  for await (const page of journal.records({ from: journal.base().seq + 1 })) {
-    for (const event of page) if (event.body.includes(name) && isOf(event, object)) seqs.push(event.seq);
-  }
-  const shown = seqs.slice(-VERSIONS_MAX - 1);
-  const refused = await refusalsAt(reader, object, at, journal.head().seq);
-  const versions: ObjectVersion[] = [];
-  let before: JsonObject | undefined;
-  for (const [i, seq] of shown.entries()) {
-    const event = await recorded(journal, seq);
-    if (event === undefined) continue;
-    const now = shownObject(event);
-    const problems = refused.get(seq) ?? [];
-    const deleted = event.kind === 'Delete';
-    const change = deleted ? 'deleted' : problems.length > 0 ? 'refused' : before === undefined ? 'added' : 'changed';
-    versions.push({ row: rowOf(event), change, changes: deleted ? [] : jsonDiff(before, now), problems });
-    if (problems.length === 0) before = now;
-    // The oldest is read for the difference alone.
-    if (i === 0 && seqs.length > VERSIONS_MAX) versions.pop();
-  }
-  return { versions: versions.reverse(), more: seqs.length > VERSIONS_MAX };
-}
-
-/** Why a version is refused, as far as the states at hand know: that of the question, and that of the end. */
-async function refusalsAt(
-  { history }: Reader,
-  object: string,
-  ...positions: readonly number[]
-): Promise<ReadonlyMap<number, readonly string[]>> {
-  const found = new Map<number, readonly string[]>();
-  for (const seq of positions) {
-    for (const { refused } of recordsOf(await history.at(seq), object)) {
-      if (refused !== undefined) found.set(refused.at, refused.problems.map(showProblem));
-    }
-  }
-  return found;
 }
 
 const analysed = new WeakMap<State, ReturnType<typeof analyzeState>>();

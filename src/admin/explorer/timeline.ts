@@ -4,6 +4,7 @@
 import type { StoredEvent } from '../../journal/journal.ts';
 import { VERSION } from '../version.ts';
 import type { Count, Density, EventPage, EventRow, Info, LiveBatch, Position } from './api.ts';
+import type { ObjectVersions } from './api-questions.ts';
 import { BUCKETS_MAX, densityOf, positionAt, SPLITS } from './density.ts';
 import type { EventIndex } from './event-index.ts';
 import { compiled, filterOf, isEmpty } from './filter.ts';
@@ -35,6 +36,7 @@ export const timelineQuestions: Readonly<Record<string, Question<Timeline>>> = {
   '/events': events,
   '/live': live,
   '/position': position,
+  '/object/versions': objectVersions,
 };
 
 async function infoOf({ index, mode, title }: Timeline, { viewer }: Asked): Promise<Info> {
@@ -122,6 +124,13 @@ async function events({ index, verdicts }: Timeline, asked: Asked): Promise<Even
     : filtered(index, range, before, after, limit, compiled(index, filter));
   const { seqs, ...rest } = found;
   return { ...rest, rows: await rowsOf(index, verdicts, seqs), index: index.state() };
+}
+
+/** Loaded when it is asked for: the rules of all kinds are most of the program. */
+async function objectVersions({ index }: Timeline, asked: Asked): Promise<ObjectVersions> {
+  requireAll(asked);
+  const { indexedVersions } = await import('./object-versions.ts');
+  return indexedVersions(index, asked);
 }
 
 interface Found {

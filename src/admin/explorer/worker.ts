@@ -2,20 +2,17 @@
 // index, states, generated resources) makes the next one quick.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { History } from '../../history/history.ts';
 import { openJournal } from '../../journal/open.ts';
 import type { EventIndex } from './event-index.ts';
 import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './question.ts';
 import type { Reader } from './reader.ts';
-import { PATIENT_MS_MAX, SpareTime } from './spare-time.ts';
+import { SpareTime } from './spare-time.ts';
 import type { ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
 import type { Timeline } from './timeline.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
-/** Ways that are shortened before anything is asked about a state; shorter ones after the first question. */
-const AHEAD_EVENTS_MIN = 16_384;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort!;
@@ -41,8 +38,9 @@ async function open(): Promise<Ask> {
     void deepen(index, timeline.verdicts);
     return question => run(timeline, timelineQuestions, question);
   }
-  const [{ openReader }, { searchQuestions, stateQuestions }] = await Promise.all([
+  const [{ openReader }, { Preparing }, { searchQuestions, stateQuestions }] = await Promise.all([
     import('./reader.ts'),
+    import('./preparing.ts'),
     import('./state-questions.ts'),
   ]);
   if (setup.lane === 'search') {
@@ -50,53 +48,15 @@ async function open(): Promise<Ask> {
     return question => run<Reader>(reader, searchQuestions, question, reader.during);
   }
   // Beside a control plane the memory for states all along a long journal is not taken, nor the processor.
-  const prepares = setup.mode === 'file';
-  const reader = openReader(journal, title, prepares ? 'prepared' : 'one');
-  const preparing = new Preparing(reader.history);
+  const isAlong = setup.mode === 'file';
+  const reader = openReader(journal, title, isAlong ? 'prepared' : 'one');
+  const preparing = new Preparing({ reader, questions: stateQuestions, spareTime, isAlong });
   if (setup.isAhead === true) preparing.ahead();
   return async question => {
     const answer = await run<Reader>(reader, stateQuestions, question, reader.during);
-    if (prepares) preparing.all();
+    preparing.all();
     return answer;
   };
-}
-
-/** States along a journal, so that the way to any moment is short: the longest ways first. */
-class Preparing {
-  readonly #history: History;
-  #hasNewest = false;
-  #longEnough = AHEAD_EVENTS_MIN;
-  #isRunning = false;
-
-  constructor(history: History) {
-    this.#history = history;
-  }
-
-  /** The newest moment, which is asked for first, and few others: perhaps nothing is asked about states. */
-  ahead(): void {
-    if (!this.#isRunning) void this.#run();
-  }
-
-  all(): void {
-    this.#hasNewest = true;
-    this.#longEnough = 0;
-    this.ahead();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    await spareTime.work(() => this.#slice(), PATIENT_MS_MAX);
-    this.#isRunning = false;
-  }
-
-  async #slice(): Promise<boolean> {
-    const longEnough = this.#longEnough;
-    if (this.#hasNewest)
-      return (await this.#history.prepare(spareTime.answered, longEnough)) || this.#longEnough < longEnough;
-    this.#hasNewest = true;
-    await this.#history.at(this.#history.head().seq, spareTime.answered);
-    return true;
-  }
 }
 
 /** Between slices questions are answered. */

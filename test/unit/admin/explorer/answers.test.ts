@@ -59,6 +59,22 @@ describe('the explorer over the history of an outage', () => {
     expect((await ask('object?object=vs/shop/nothing')).status).toBe(404);
   });
 
+  it('finds the versions of an object by its index, up to a position and apart from the object', async () => {
+    const { json } = await ask('object?object=vs/shop/reviews');
+    const apart = await ask('object/versions?object=vs/shop/reviews');
+    expect(apart.json).toEqual({
+      object: 'VirtualService/shop/reviews',
+      versions: json.versions,
+      more: false,
+      index: expect.objectContaining({ complete: true }),
+    });
+    const earlier = await ask('object/versions?object=vs/shop/reviews&to=155');
+    expect(earlier.json.versions).toEqual(json.versions.slice(1));
+    const without = await ask('object?object=vs/shop/reviews&versions=false');
+    expect(without.json).toEqual({ ...json, versions: [] });
+    expect((await ask('object/versions?object=vs/shop/nothing')).json.versions).toEqual([]);
+  });
+
   it('says what an object does for each class of proxies', async () => {
     const { json } = await ask('object/effect?object=dr/shop/reviews');
     expect(json.classes.flatMap((one: { proxies: string[] }) => one.proxies)).toContain('productpage-v1.shop');

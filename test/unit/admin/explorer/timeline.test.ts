@@ -128,6 +128,11 @@ describe('callers', () => {
     ]);
   });
 
+  it('see why a version of an object is refused', async () => {
+    const { json } = await explorer.ask(`${api}/object/versions?object=${encodeURIComponent(`vs/shop/${hostile}`)}`);
+    expect(json.versions).toMatchObject([{ row: { seq: 2 }, change: 'refused', problems: [expect.any(String)] }]);
+  });
+
   it('never get the private values of a Secret', async () => {
     for (const path of [
       'events?limit=100',
@@ -135,6 +140,7 @@ describe('callers', () => {
       'proxies',
       'proxy/raw?proxy=web.shop',
       'object?object=Secret/shop/key',
+      'object/versions?object=Secret/shop/key',
       'object/effect?object=Secret/shop/key',
       'diff?from=2&to=3',
       'objects',
@@ -222,6 +228,7 @@ const REFUSED_TO_NAMESPACES = [
   'event?seq=1',
   'objects',
   'object?object=Namespace/shop',
+  'object/versions?object=Namespace/shop',
   'object/effect?object=Namespace/shop',
   'why?proxy=web.shop&kind=cluster&name=x',
   'proxy/history?proxy=web.shop&type=CDS&name=x',
