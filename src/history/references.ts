@@ -11,19 +11,24 @@ import { danglingReferences } from '../core/select/scope/references.ts';
 import type { State } from '../core/state.ts';
 
 export interface ShownReference {
-  /** `Kind/namespace/name`, `host NAME`, `workload with a=b`, `extension provider NAME`. */
+  /** `Kind/namespace/name`, `host NAME`, `subset NAME of HOST`, `workload with a=b`, `extension provider NAME`. */
   readonly object: string;
   readonly path: string;
   readonly exists: boolean;
 }
 
-/** In the order of the object's fields. */
+/** In the order of the object's fields. Of a host that is there and lacks the subset, both are named. */
 export function referencesOf(tracker: Tracker, state: State, obj: Obj): readonly ShownReference[] {
-  const missing = new Set(danglingPaths(tracker, state, obj));
+  const missing = missingByPath(tracker, state, obj);
   const definition: KindDefinition = definitions[obj.kind];
   return (definition.references?.(obj) ?? []).flatMap(reference => {
-    const exists = !missing.has(reference.path);
-    return namesOf(state, obj, reference).map(object => ({ object, path: reference.path, exists }));
+    const { path } = reference;
+    const absent = missing.get(path);
+    const names = namesOf(state, obj, reference);
+    const lacksSubset = 'host' in reference && absent !== undefined && !names.includes(absent);
+    const exists = absent === undefined || lacksSubset;
+    const shown = names.map(object => ({ object, path, exists }));
+    return lacksSubset ? [...shown, { object: absent, path, exists: false }] : shown;
   });
 }
 
@@ -44,11 +49,12 @@ export function referencesTo(_tracker: Tracker, state: State, obj: Obj): readonl
   return found;
 }
 
-function danglingPaths(tracker: Tracker, state: State, obj: Obj): readonly string[] {
-  return tracker
+/** What is not there, as DanglingReference names it. */
+function missingByPath(tracker: Tracker, state: State, obj: Obj): ReadonlyMap<string, string> {
+  const dangling = tracker
     .get(state, undefined, danglingReferences, '')
-    .filter(({ kind, key }) => kind === obj.kind && state.objects[kind].get(key) === obj)
-    .map(({ path }) => path);
+    .filter(({ kind, key }) => kind === obj.kind && state.objects[kind].get(key) === obj);
+  return new Map(dangling.map(({ path, missing }) => [path, missing]));
 }
 
 /** A host stands for the services that have it; one without is named as it is written. */

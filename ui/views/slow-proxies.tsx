@@ -37,7 +37,7 @@ function Ranking({ found: { proxies, from, to, leftOut } }: { readonly found: Sl
               <th class="number">Pushes</th>
               <th class="number">Median</th>
               <th class="number">Longest</th>
-              <th class="bar">
+              <th class="wait">
                 <span class="hidden-text">Longest, as a bar</span>
               </th>
               <th class="number">Refused</th>

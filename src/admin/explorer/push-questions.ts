@@ -72,7 +72,7 @@ async function refusalsIn(journal: Journal, from: number, to: number): Promise<r
   return found;
 }
 
-/** The receipts that follow an event and were made from a state with it. */
+/** The receipts that follow an event and are, for some proxy, the first of their type from a state with it. */
 export async function pushesAfter(journal: Journal, seq: number): Promise<readonly PushRow[]> {
   const to = Math.min(journal.head().seq, seq + FOLLOWED_EVENTS_MAX);
   const receipts: Receipt[] = [];
@@ -80,7 +80,13 @@ export async function pushesAfter(journal: Journal, seq: number): Promise<readon
     const stretch = await receiptsIn(journal, from, Math.min(to, from + STRETCH_EVENTS - 1));
     receipts.push(...stretch.filter(({ stateSeq }) => stateSeq >= seq));
   }
-  return rowsOf(journal, receipts.slice(0, RECEIPTS_OF_EVENT_MAX));
+  const reached = new Set<string>();
+  const isFirst = ({ typeUrl, connections }: Receipt): boolean => {
+    const before = reached.size;
+    for (const connection of connections) reached.add(`${connection} ${typeUrl}`);
+    return reached.size > before;
+  };
+  return rowsOf(journal, receipts.slice(0, RECEIPTS_OF_EVENT_MAX).filter(isFirst));
 }
 
 /** A refusal is of the newest receipt before it with its type and connection. */

@@ -26,6 +26,8 @@ describe('the explorer over the history of an outage', () => {
     expect(json.object.after.yaml).not.toContain('v3');
     expect(json.object.changes.map((one: { path: string }) => one.path)).toEqual(['spec.subsets[v3]']);
     expect(json.pushes[0]).toMatchObject({ seq: BREAK + 1, type: 'EDS', stateSeq: BREAK });
+    // Later ones are of later events: every proxy has had its EDS and CDS.
+    expect(json.pushes.map((one: { seq: number }) => one.seq)).toEqual([113, 114, 115, 116]);
     expect((await ask('event?seq=999')).status).toBe(404);
   });
 
@@ -57,6 +59,15 @@ describe('the explorer over the history of an outage', () => {
     const referring = service.json.referredBy.map((one: { object: string }) => one.object);
     expect(new Set(referring)).toContain('VirtualService/shop/reviews');
     expect((await ask('object?object=vs/shop/nothing')).status).toBe(404);
+  });
+
+  it('names the subset that a reference misses, and not the service that is there', async () => {
+    const { json } = await ask(`object?object=vs/shop/reviews&at=${BREAK}`);
+    const path = 'spec.http[0].route[1].destination';
+    expect(json.refersTo.filter((one: { path: string }) => one.path === path)).toEqual([
+      { object: 'Service/shop/reviews', path, exists: true },
+      { object: 'subset v3 of reviews.shop.svc.cluster.local', path, exists: false },
+    ]);
   });
 
   it('finds the versions of an object by its index, up to a position and apart from the object', async () => {
