@@ -22,7 +22,7 @@ interface Edit {
 const edit: fc.Arbitrary<Edit> = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.integer({ min: 0, max: 5_000 }),
-  inserted: fc.uint8Array({ maxLength: 300 }),
+  inserted: fc.uint8Array({ maxLength: 300, size: 'max' }),
 });
 
 function edited(bytes: Buffer, { at, removed, inserted }: Edit): Buffer {
@@ -36,7 +36,7 @@ const buffersOf = (parts: readonly Buffer[]): ReadonlySet<ArrayBufferLike> =>
 describe('the bytes of a large resource', () => {
   test('are those of its parts, after any edits', () => {
     fc.assert(
-      fc.property(content, fc.array(edit, { maxLength: 30 }), (first, edits) => {
+      fc.property(content, fc.array(edit, { maxLength: 30, size: 'max' }), (first, edits) => {
         let bytes: Buffer = first;
         let parts = sharedParts(bytes, []);
         for (const one of edits) {

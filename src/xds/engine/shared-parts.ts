@@ -53,7 +53,7 @@ function commonSuffix(bytes: Buffer, previous: readonly Buffer[]): readonly Buff
   return found.reverse();
 }
 
-/** The number of bytes with which both begin. By halves: comparing many bytes at once is what a processor is good at. */
+/** The number of bytes with which both begin. By halves: one comparison of many bytes costs less than many of one. */
 function samePrefix(a: Buffer, b: Buffer): number {
   let low = 0;
   let high = Math.min(a.length, b.length);

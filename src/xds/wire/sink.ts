@@ -42,8 +42,8 @@ export class Sink {
   readonly #spans: WrittenSpan[] = [];
 
   /**
-   * Runs `write`, then `take` with the bytes that it wrote, which are overwritten afterwards. Restores `at`, also if one
-   * of them throws. May be nested.
+   * Runs `write`, then `take` with the bytes that it wrote, which are overwritten afterwards. Restores `at`, also if
+   * one of them throws. May be nested.
    */
   written<T>(write: () => void, take: (bytes: Buffer) => T): T {
     const start = this.at;

@@ -50,7 +50,7 @@ function inputs(setting: LocalityLoadBalancerSetting | undefined, asked: Asked =
 
 describe('localities count', () => {
   it('for shares, those of the entry that matches the proxy, whether or not errors are detected', () => {
-    const distribute = [
+    const distribute: LocalityLoadBalancerSetting['distribute'] & object = [
       { from: 'q/*', to: { q: 100 } },
       { from: 'r/z/*', to: { r: 80, q: 20 } },
       { from: 'r', to: { q: 100 } },
