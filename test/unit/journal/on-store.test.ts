@@ -146,8 +146,8 @@ describe('a segment of a snapshot', () => {
 
   it('is the text itself in older journals', () => {
     expect(segmentText(Buffer.from('["wörd"]'), where)).toBe('["wörd"]');
-    const [{ body }] = [...segmentsOf(['"wörd"'])] as [{ readonly body: string }];
-    expect(segmentText(Buffer.from(body), where)).toBe('["wörd"]');
+    const [segment] = segmentsOf(['"wörd"']);
+    expect(segmentText(Buffer.from(segment!.body), where)).toBe('["wörd"]');
   });
 
   it('that cannot be inflated is damage, with its place', () => {
