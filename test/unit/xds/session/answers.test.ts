@@ -165,11 +165,18 @@ describe('a refusal', () => {
     expect(again).toMatchObject([{ kind: 'Respond', names: ['a', 'b'] }]);
   });
 
-  test('of an unknown nonce is shown and nothing else', () => {
-    const opened = fresh();
-    const [after, effects] = run(opened, sotw(RDS, ['a', 'b'], 'other/9', 'no'));
-    expect(watchOf(after, RDS)).toMatchObject({ lastError: 'no', unanswered: watchOf(opened, RDS).unanswered });
+  test.each(['sotw', 'delta'] as const)('of an unknown nonce is shown and refuses no name (%s)', protocol => {
+    const said = protocol === 'sotw' ? sotw : delta;
+    const sets = { [RDS]: 'a=1 b=1' };
+    const [opened] = run(openSession(protocol, 's'), said(RDS, ['a', 'b']), evaluated(1, sets), SENT);
+    const refusal = said(RDS, protocol === 'sotw' ? ['a', 'b'] : [], 'other/9', 'a: no');
+    const [after, effects] = run(opened, refusal);
+    expect(watchOf(after, RDS)).toEqual({ ...watchOf(opened, RDS), lastError: 'a: no' });
     expect(effects).toMatchObject([{ kind: 'Nacked', sent: [], blamed: [] }]);
+    // Nothing is repeated: neither by a push without a change nor beside the name that did change.
+    expect(run(after, PUSH, evaluated(2, sets))[1]).toEqual([{ kind: 'Settled' }]);
+    const [, changed] = run(after, PUSH, evaluated(2, { [RDS]: 'a=1 b=2' }));
+    expect(changed).toMatchObject([{ kind: 'Respond', names: ['b'] }]);
   });
 
   test('is forgotten in state of the world when the refused resource disappears', () => {
