@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
 import { ENCODED_AT_ONCE, EncodingLine } from '../../../src/journal/encoding-line.ts';
+import { QUEUE_WAITING_MAX } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 
 const timers = (count: number, source: string): readonly Unrecorded[] =>
@@ -53,6 +54,30 @@ describe('the encoding queue of a journal', () => {
     await second;
     await line.passed();
     expect(order).toEqual(['first', 'second', 'third']);
+  });
+
+  it('encodes the first slice of a large batch at once', async () => {
+    let encoded = 0;
+    const line = new EncodingLine(fact => {
+      encoded++;
+      return { source: fact.source, kind: fact.kind, body: '', fact };
+    }, 'memory');
+    const passed = line.pass(timers(3 * ENCODED_AT_ONCE, 'large'), batch => batch.length);
+    expect(encoded).toBe(ENCODED_AT_ONCE);
+    expect(await passed).toBe(3 * ENCODED_AT_ONCE);
+  });
+
+  it('refuses a batch while too many wait, and takes the next one once they have passed', async () => {
+    const line = new EncodingLine(fact => ({ source: fact.source, kind: fact.kind, body: '', fact }), 'memory');
+    const pass = (count: number): Promise<number> => line.pass(timers(count, 'x'), batch => batch.length);
+    const large = pass(2 * ENCODED_AT_ONCE);
+    const waiting = Array.from({ length: QUEUE_WAITING_MAX }, () => pass(1));
+    await expect(pass(1)).rejects.toMatchObject({ code: 'overloaded', path: 'memory' });
+    expect(await large).toBe(2 * ENCODED_AT_ONCE);
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1));
+    const again = pass(2 * ENCODED_AT_ONCE);
+    expect(await pass(1)).toBe(1);
+    await again;
   });
 
   it('refuses only the batch that cannot be encoded, and finishes pending ones before it closes', async () => {

@@ -29,6 +29,26 @@ function following(stored: { head: number }) {
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 describe('a follower', () => {
+  it('ends behind the page that it is delivering when it is stopped', async () => {
+    const { follower, seen, release } = following({ head: 1_500 });
+    await until(() => seen.length > 0);
+    const stopped = follower.stop();
+    release();
+    await stopped;
+    expect(seen).toEqual(upTo(1_000));
+  });
+
+  it('that keeps up takes events from memory, however many there have been', async () => {
+    const { follower, seen, release } = following({ head: 0 });
+    release();
+    for (let at = 0; at < 3 * FRESH_EVENTS_MAX; at += 500) {
+      follower.committed(events(at + 1, at + 500));
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    expect(seen).toEqual(upTo(3 * FRESH_EVENTS_MAX));
+    await follower.stop();
+  });
+
   it('takes from memory what is committed while it delivers, and reads nothing of that', async () => {
     const stored = { head: 1 };
     const { follower, seen, reads, release } = following(stored);

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../src/core/base/json.ts';
 import { segmentHash, snapshotHash } from '../../../src/journal/chain.ts';
 import { JournalOnStore } from '../../../src/journal/journal-on-store.ts';
 import { MemoryStore } from '../../../src/journal/memory-store.ts';
-import { segmentsOf, segmentText } from '../../../src/journal/segments.ts';
-import type { Row, StoredHead } from '../../../src/journal/store.ts';
+import { SEGMENT_CHARS_MAX, segmentsOf, segmentText } from '../../../src/journal/segments.ts';
+import type { Group, Row, StoredHead } from '../../../src/journal/store.ts';
 import { Vault } from '../../../src/journal/vault.ts';
 import { added, all } from './helpers.ts';
 
@@ -51,6 +51,22 @@ describe('a private value that is stored in the clear', () => {
 });
 
 describe('the first private value of a journal', () => {
+  it('has the check of its key recorded with its event, and with no later one', async () => {
+    const checks: (string | undefined)[] = [];
+    class Listening extends MemoryStore {
+      override commit(group: Group): Promise<StoredHead> {
+        checks.push(group.keyCheck);
+        return super.commit(group);
+      }
+    }
+    const journal = journalOn(new Listening());
+    await journal.append([added('a')]);
+    await journal.append([{ source: 'x', kind: 'Add', object: PLAIN }]);
+    await journal.append([added('b')]);
+    expect(checks).toEqual([undefined, journal.keyCheck(), undefined]);
+    expect(journal.keyCheck()).toMatch(/^[0-9a-f]{32}$/);
+  });
+
   it('has the check of its key recorded, also if it stands in a snapshot', async () => {
     const journal = journalOn(new MemoryStore());
     await journal.append([added('a')]);
@@ -113,6 +129,17 @@ describe('a long journal', () => {
   });
 });
 
+describe('the records of a kind', () => {
+  it('are those whose kind has that name, down to a range of one', async () => {
+    const store = new MemoryStore();
+    const rows = ['Sync', 'Synced', 'Synced'].map(kind => [1, 'x', kind, '{}'] as const);
+    await store.commit({ firstSeq: 1, rows, keyCheck: undefined });
+    const journal = journalOn(store);
+    expect((await all(journal.records({ from: 1, kind: 'Synced' }))).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect((await all(journal.records({ from: 3, to: 3, kind: 'Synced' }))).map(({ seq }) => seq)).toEqual([3]);
+  });
+});
+
 describe('what was acknowledged and is not in the store', () => {
   class Behind extends MemoryStore {
     readonly #acknowledged: number | undefined;
@@ -148,6 +175,11 @@ describe('a segment of a snapshot', () => {
     expect(segmentText(Buffer.from('["wörd"]'), where)).toBe('["wörd"]');
     const [segment] = segmentsOf(['"wörd"']);
     expect(segmentText(Buffer.from(segment!.body), where)).toBe('["wörd"]');
+  });
+
+  it('ends with the fact that brings it to its limit', () => {
+    const facts = ['x'.repeat(SEGMENT_CHARS_MAX), '1', '2'];
+    expect([...segmentsOf(facts)].map(segment => segment.facts)).toEqual([1, 2]);
   });
 
   it('that cannot be inflated is damage, with its place', () => {

@@ -9,7 +9,7 @@ import { MemoryStore } from '../../../src/journal/memory-store.ts';
 import { openJournal } from '../../../src/journal/open.ts';
 import { SEGMENT_FACTS_MAX } from '../../../src/journal/segments.ts';
 import { type Db, Sqlite } from '../../../src/journal/sqlite-driver.ts';
-import type { RawSegment } from '../../../src/journal/store.ts';
+import type { RawSegment, StoredHead } from '../../../src/journal/store.ts';
 import { Vault } from '../../../src/journal/vault.ts';
 import { VERIFY_FINDINGS_MAX } from '../../../src/journal/verify.ts';
 import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
@@ -49,6 +49,7 @@ test.each<[string, (db: Db) => void, object[]]>([
   ],
   ['the recorded head', setMeta('head_hash', Buffer.alloc(32)), [{ kind: 'meta', column: 'meta.head_hash' }]],
   ['the recorded seq', setMeta('head_seq', 100), [{ kind: 'meta', column: 'meta.head_seq', seq: 100 }]],
+  ['the recorded head of no event', emptied, [{ kind: 'meta', column: 'meta.head_hash', seq: 0 }]],
   ['the recorded time', setMeta('head_time', 5), [{ kind: 'meta', column: 'meta.head_time' }]],
 ])('verify detects %s', async (_what, damage, expected) => {
   const verdict = await verdictAfter(damage);
@@ -100,9 +101,60 @@ test('verify finds a time that goes back in a consistent chain', async () => {
   expect(verdict.findings).toMatchObject([{ kind: 'time-went-back', seq: 9, column: 'event.time' }]);
 });
 
-test('verify reports faults up to a limit', async () => {
-  const verdict = await verdictAfter(db => db.exec("UPDATE event SET body = '{}'"));
+test('verify reports faults up to a limit, and reads no further', async () => {
+  const pages: number[] = [];
+  const verdict = await verdictAfter(
+    db => db.exec("UPDATE event SET body = '{}'"),
+    done => pages.push(done),
+  );
   expect(verdict.findings).toHaveLength(VERIFY_FINDINGS_MAX);
+  expect(pages).toEqual([1_000]);
+});
+
+test('verify counts its progress from where a compacted journal begins', async () => {
+  const journal = inMemory(new MemoryStore());
+  await journal.append(['a', 'b', 'c', 'd', 'e'].map(name => added(name)));
+  await journal.snapshots.write({ seq: 3, format: 1, facts: [] });
+  await journal.compact(3);
+  const progress: (readonly [number, number])[] = [];
+  await journal.verify((done, of) => progress.push([done, of]));
+  expect(progress).toEqual([[3, 3]]);
+});
+
+test('verify leaves events that another process appends meanwhile to the next one', async () => {
+  class Growing extends MemoryStore {
+    begun: StoredHead | undefined;
+
+    override recordedHead(): StoredHead {
+      return this.begun ?? super.recordedHead();
+    }
+  }
+  const store = new Growing();
+  const journal = inMemory(store);
+  await journal.append([added('a'), added('b')]);
+  store.begun = store.head();
+  await journal.append([added('c'), added('d')]);
+  expect(await journal.verify()).toMatchObject({ ok: true, events: 2, findings: [], head: { seq: 2 } });
+});
+
+test('verify finds a lost tail of a journal that is compacted meanwhile', async () => {
+  const path = join(temporaryDirectory(), 'j.db');
+  const writer = await openJournal(path, { durability: 'off', clock: tickingClock() });
+  await writer.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
+  await writer.close();
+  const reader = await openHere(path, { readonly: true });
+  const db = new Sqlite(path);
+  db.exec('DELETE FROM event WHERE seq > 2400');
+  let isCompacted = false;
+  const verdict = await reader.verify(() => {
+    if (isCompacted) return;
+    isCompacted = true;
+    setMeta('base_hash', db.prepare('SELECT hash FROM event WHERE seq = 1800').pluck().get() as Buffer)(db);
+    setMeta('base_seq', 1_800)(db);
+    db.exec('DELETE FROM event WHERE seq <= 1800');
+  });
+  db.close();
+  expect(verdict.findings).toMatchObject([{ kind: 'lost-tail', seq: 2_401 }]);
 });
 
 test('verify reports its progress', async () => {
@@ -169,15 +221,19 @@ test('verify skips a snapshot that is dropped while it is read', async () => {
       return super.segment(seq, number);
     }
   }
-  const vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false });
-  const journal = new JournalOnStore(new Dropping(), vault, tickingClock());
+  const journal = inMemory(new Dropping());
   await journal.append([added('a')]);
   const facts = Array.from({ length: 2 * SEGMENT_FACTS_MAX }, (_, n) => ({ source: 'x', fact: { n } }));
   await journal.snapshots.write({ seq: 1, format: 1, facts });
   expect(await journal.verify()).toMatchObject({ ok: true, events: 1, snapshots: 0, findings: [] });
 });
 
-async function verdictAfter(damage: (db: Db) => void): Promise<Verdict> {
+function inMemory(store: MemoryStore): JournalOnStore {
+  const vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false });
+  return new JournalOnStore(store, vault, tickingClock());
+}
+
+async function verdictAfter(damage: (db: Db) => void, onProgress?: (done: number) => void): Promise<Verdict> {
   const path = join(temporaryDirectory(), 'j.db');
   const journal = await openJournal(path, { durability: 'off', clock: tickingClock() });
   await journal.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
@@ -186,11 +242,19 @@ async function verdictAfter(damage: (db: Db) => void): Promise<Verdict> {
   damage(db);
   db.close();
   const reader = await openHere(path, { readonly: true });
-  return reader.verify();
+  return reader.verify(onProgress);
 }
 
 function set(assignment: string, seq: number): (db: Db) => void {
   return db => void db.prepare(`UPDATE event SET ${assignment} WHERE seq = ?`).run(seq);
+}
+
+/** A journal that has no event yet, and a wrong hash before the first one. */
+function emptied(db: Db): void {
+  db.exec('DELETE FROM event');
+  setMeta('head_seq', 0)(db);
+  setMeta('head_time', 0)(db);
+  setMeta('head_hash', Buffer.alloc(32))(db);
 }
 
 function setMeta(key: string, value: number | Buffer): (db: Db) => void {
