@@ -210,3 +210,29 @@ describe('a reader of a journal', () => {
     await expect(all(wrong.read({ from: 2 }))).rejects.toMatchObject({ code: 'wrong-key', path: other });
   });
 });
+
+describe('the vault of a journal', () => {
+  const sealing = (keyFile: string): Vault => new Vault({ keyFile, recorded: undefined, readonly: false });
+
+  it('gives a reader facts as they are while no key is recorded', () => {
+    const keyFile = path();
+    sealing(keyFile).seal(fact);
+    const reader = new Vault({ keyFile, recorded: undefined, readonly: true, recordedLater: () => undefined });
+    expect(reader.openFact(fact, 1)).toBe(fact);
+    expect(reader.check).toBeUndefined();
+  });
+
+  it('makes no other key if one is recorded', () => {
+    const vault = new Vault({ keyFile: undefined, recorded: '0'.repeat(32), readonly: false });
+    expect(() => vault.seal(fact)).toThrow(expect.objectContaining({ code: 'key-missing' }));
+    expect(vault.check).toBe('0'.repeat(32));
+  });
+
+  it('leaves a private value that is neither sealed nor a text as it is', () => {
+    const vault = sealing(path());
+    const mixed: JsonObject = { ...fact, data: { k: VALUE, n: 5, none: null } };
+    const sealed = vault.seal(fact);
+    expect(vault.openFact(mixed, 1)).toEqual(mixed);
+    expect(vault.openFact(sealed, 1)).toEqual(fact);
+  });
+});

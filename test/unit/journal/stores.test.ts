@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CHAIN_START, chainHash, segmentHash, snapshotHash } from '../../../src/journal/chain.ts';
 import { PAGE_CHARS_MAX } from '../../../src/journal/journal.ts';
 import { MemoryStore } from '../../../src/journal/memory-store.ts';
+import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { openSqliteStore, type SqliteStore } from '../../../src/journal/sqlite-store.ts';
 import type { Group, PendingRow, Store } from '../../../src/journal/store.ts';
 import { temporaryDirectory } from './helpers.ts';
@@ -187,6 +188,40 @@ describe('a store of a file', () => {
     const second = await openFile(path);
     expect([second.head(), second.base, second.keyCheck(), second.acknowledged()]).toEqual([head, base, 'k', 4]);
     expect(second.page(2, 4)).toHaveLength(3);
+  });
+
+  it('gives rows of bytes in pages, which end with the row that brings them to their limit', async () => {
+    const store = await openFile(join(temporaryDirectory(), 'j.db'));
+    const half = JSON.stringify('x'.repeat(PAGE_CHARS_MAX / 2 - 2));
+    await store.commit(
+      group(
+        1,
+        [half, half, '{}', '{}'].map(body => [1, 'x', 'Add', body] as const),
+      ),
+    );
+    expect(store.rawPage(0).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(store.rawPage(2).map(({ seq }) => seq)).toEqual([3, 4]);
+  });
+
+  it('deletes a snapshot of many segments in slices, down to the last', async () => {
+    const store = await openFile(join(temporaryDirectory(), 'j.db'));
+    await store.commit(group(1, ROWS));
+    for (let number = 1; number <= 40; number++) await store.writeSegment(2, segmentOf('[]', number), undefined);
+    expect(store.unfinishedSnapshots()).toEqual([2]);
+    await store.dropSnapshot(2);
+    expect(store.unfinishedSnapshots()).toEqual([]);
+    expect([1, 17, 40].map(number => store.segment(2, number))).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('has no check of a key if what is recorded as one is no text', async () => {
+    const path = join(temporaryDirectory(), 'j.db');
+    const store = await openFile(path);
+    await store.commit(group(1, ROWS, { keyCheck: 'abc' }));
+    expect((await openFile(path, true)).keyCheck()).toBe('abc');
+    const db = new Sqlite(path);
+    db.exec("UPDATE meta SET value = 5 WHERE key = 'key_check'");
+    db.close();
+    expect((await openFile(path, true)).keyCheck()).toBeUndefined();
   });
 
   it('never grows beyond its limit, and is whole when it reached it', async () => {
