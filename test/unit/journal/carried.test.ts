@@ -31,6 +31,14 @@ describe.each(stores)('a carried fact, in %s,', (_, open) => {
     expect(await journal.verify()).toMatchObject({ ok: true, events: 1 });
   });
 
+  it('is refused, with the name of its journal, if its line is not what a journal writes', async () => {
+    const journal = await open();
+    for (const line of ['no line', lineOf('}').replace('"kind":"Add",', ''), lineOf('}').slice(0, -1)]) {
+      const carrying = (): unknown => journal.carriedFrom([line], 5);
+      expect(carrying).toThrow(expect.objectContaining({ code: 'damaged', path: journal.path }));
+    }
+  });
+
   it('is stored as it is, however deeply nested', async () => {
     const journal = await open();
     const lines = [lineOf('}'), lineOf(deep(900)), lineOf(deep(5_000))];

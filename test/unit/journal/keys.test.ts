@@ -47,6 +47,7 @@ describe('a key file', () => {
     const reading = (): unknown => readKeyFile(file);
     expect(reading).toThrow(expect.objectContaining({ code: 'wrong-key', path: file }));
     expect(reading).not.toThrow(KEY.toString('base64').slice(0, 8));
+    expect(reading).toThrow(`not a journal key: expected one line "${MAGIC}" and ${KEY_BYTES} bytes`);
   });
 
   it('that cannot be read or made is named', () => {

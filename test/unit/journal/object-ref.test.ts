@@ -79,6 +79,8 @@ describe('the object reference of stored text', () => {
     ['metadata that is a list', bodyOf({ ...known, metadata: [] })],
     ['characters of several bytes', bodyOf({ ...known, data: 'é' })],
     ['a long text', bodyOf({ ...known, data: 'x'.repeat(SCANNED_CHARS_MAX) })],
+    ['a name without its colon', bodyOf(known).replace('"metadata":', '"metadata"=')],
+    ['metadata that end as a list does', bodyOf({ ...known, metadata: { name: 'a' } }).replace('"a"}', '"a"]')],
     ['a text cut off', bodyOf(known).slice(0, 40)],
     ['a text cut off in the metadata', bodyOf(known).slice(0, 75)],
   ])('is unknown for %s', (_what, body) => {

@@ -42,7 +42,9 @@ test('a dead writer thread fails its write, and the next write has a new thread'
     await new Promise(resolve => setTimeout(resolve, 20));
     await worker.terminate();
     await interrupted;
-    if (fault !== undefined) expect(fault).toMatchObject({ code: 'write-failed', path });
+    if (fault === undefined) continue;
+    expect(fault).toMatchObject({ code: 'write-failed', path });
+    expect((fault as JournalFault).message).toContain('the writer thread ended');
   }
   const { seq } = (await commit(head.seq + 1)).head;
   expect(seq).toBe(head.seq + 50_000);
