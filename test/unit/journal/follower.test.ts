@@ -39,13 +39,19 @@ describe('a follower', () => {
   });
 
   it('that keeps up takes events from memory, however many there have been', async () => {
-    const { follower, seen, release } = following({ head: 0 });
+    const stored = { head: 0 };
+    const { follower, seen, reads, release } = following(stored);
     release();
-    for (let at = 0; at < 3 * FRESH_EVENTS_MAX; at += 500) {
-      follower.committed(events(at + 1, at + 500));
+    const asked: number[] = [];
+    while (stored.head < 3 * FRESH_EVENTS_MAX) {
+      stored.head += 500;
+      follower.committed(events(stored.head - 499, stored.head));
+      asked.push(stored.head + 1);
       await new Promise(resolve => setImmediate(resolve));
     }
     expect(seen).toEqual(upTo(3 * FRESH_EVENTS_MAX));
+    // The store is asked behind each delivery, and has no more.
+    expect(reads).toEqual(asked);
     await follower.stop();
   });
 
