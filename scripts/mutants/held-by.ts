@@ -36,14 +36,19 @@ const UNIT_TESTS = [
 ];
 
 /** Of a folder of `select` or `generate`: the unit tests of all, `more` tests, and the golden cases of these groups. */
-const resources = (type: string, goldens: string, more: readonly string[] = []): readonly (readonly [string, Row])[] =>
+const resources = (
+  type: string,
+  goldens: string,
+  more: readonly string[] = [],
+  testsMax = 150,
+): readonly (readonly [string, Row])[] =>
   (['src/core/select', 'src/xds/generate'] as const).map(floor => [
     `${floor}/${type}`,
     {
       tests: [...UNIT_TESTS, ...more, GOLDENS],
       data: ['test/conformance/golden'],
       goldens,
-      testsMax: 150,
+      testsMax,
     },
   ]);
 
@@ -89,9 +94,10 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     ...resources('nametable', '^registry/'),
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),
     ...resources('extension', '^extensions/'),
-    ...resources('patch', '^patches/'),
+    ...resources('patch', '^patches/', [], 400),
     ...resources('policy', '^policies/'),
-    ...resources('telemetry', '^extensions/telemetry'),
+    // Every proxy has patches and telemetry: most tests reach both.
+    ...resources('telemetry', '^extensions/telemetry', [], 400),
     ...resources('gateway', '^gateways/', ['test/unit/core/translate/gateway-api/corners.test.ts']),
     ...resources('scope', '^(listeners|rules)/'),
     ...resources('proxy', '^(listeners|extensions)/', ['test/unit/core/mesh/mesh-sources.test.ts']),

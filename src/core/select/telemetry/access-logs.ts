@@ -18,10 +18,10 @@ import { providerCluster } from './provider-cluster.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import { subjectOf, type TrafficClass } from './traffic-class.ts';
 
-/** What to write; the default of each format is Istio's, made by the generator. */
+/** What to write; the default of each format, for an empty text and for no labels, is Istio's, made by the generator. */
 export type LogFormat =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'json'; readonly labels: JsonObject };
+  | { readonly kind: 'json'; readonly labels: JsonObject | undefined };
 
 interface GrpcSink {
   readonly cluster: string;
@@ -71,30 +71,24 @@ export function listenersLog(reader: ProxyReader): boolean {
 function fromMesh(reader: ProxyReader): readonly AccessLogSpec[] {
   const logs: AccessLogSpec[] = [];
   const path = reader.mesh('accessLogFile');
-  if (typeof path === 'string' && path !== '') {
-    logs.push({ kind: 'file', path, format: meshFormat(reader), omitEmptyValues: false });
-  }
+  if (path !== '') logs.push({ kind: 'file', path, format: meshFormat(reader), omitEmptyValues: false });
   if (reader.mesh('enableEnvoyAccessLogService') === true) logs.push({ kind: 'envoy-als' });
   return logs;
 }
 
-/** `accessLogEncoding` and `accessLogFormat`; a JSON format that does not parse gives the default one. */
+/** `accessLogEncoding` and `accessLogFormat`; a JSON format that is no object gives the default one. */
 function meshFormat(reader: ProxyReader): LogFormat {
-  const format = reader.mesh('accessLogFormat');
-  const text = typeof format === 'string' ? format : '';
+  const text = reader.mesh('accessLogFormat');
   if (reader.mesh('accessLogEncoding') !== 'JSON') return { kind: 'text', text: withNewline(text) };
   return { kind: 'json', labels: parseObject(text) };
 }
 
-const NO_LABELS: JsonObject = {};
-
-function parseObject(text: string): JsonObject {
-  if (text === '') return NO_LABELS;
+function parseObject(text: string): JsonObject | undefined {
   try {
     const value: Json = JSON.parse(text) as Json;
-    return isObject(value) ? value : NO_LABELS;
+    return isObject(value) ? value : undefined;
   } catch {
-    return NO_LABELS;
+    return undefined;
   }
 }
 
@@ -111,9 +105,9 @@ function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly Acc
   const defaults = defaultProviders(reader, 'accessLogging');
   const found: (readonly [name: string, choice: Choice, log: AccessLogSpec])[] = [];
   for (const [name, choice] of chooseProviders(defaults, levels, traffic)) {
-    const definition = extensionProvider(reader, name) as MeshConfig_ExtensionProvider | undefined;
+    const definition = extensionProvider(reader, name);
     const log = definition === undefined ? undefined : ofProvider(reader, definition);
-    if (log !== undefined) found.push([definition?.name ?? '', choice, log]);
+    if (log !== undefined) found.push([definition!.name!, choice, log]);
   }
   if (found.length === 0) return undefined;
   return found
@@ -188,7 +182,7 @@ function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvide
   if (otel === undefined) return undefined;
   const sink = sinkOf(reader, otel, 'otel_envoy_accesslog');
   if (sink === undefined) return undefined;
-  const { text = '', labels = NO_LABELS } = otel.logFormat ?? {};
+  const { text = '', labels = {} } = otel.logFormat ?? {};
   return { kind: 'otel', ...sink, filterStateObjects: allPeerStateNames, text, labels };
 }
 
@@ -203,13 +197,16 @@ function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider):
   return { kind: 'file', path, format: ownFormat(format), omitEmptyValues };
 }
 
-/** Without one Istio's text; one that says neither text nor labels is none, and Envoy's own format is written. */
+/**
+ * Without one Istio's text; one that says neither text nor labels is none, and Envoy's own format is written. Empty
+ * labels are those of Istio, unlike the empty object as the format of the mesh.
+ */
 function ownFormat(
   given: MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat | undefined,
 ): LogFormat | undefined {
   if (given === undefined) return { kind: 'text', text: '' };
   const { labels, text } = given;
-  if (labels !== undefined) return { kind: 'json', labels };
+  if (labels !== undefined) return { kind: 'json', labels: Object.keys(labels).length === 0 ? undefined : labels };
   return text === undefined ? undefined : { kind: 'text', text: withNewline(text) };
 }
 

@@ -5,7 +5,6 @@
 // Invariant: `disabled` for all metrics is a switch of the mode, not ten disabled metrics. Any later override of the
 // mode turns the switch, and what was recorded before it counts again.
 
-import { isObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
 import type { Metrics, MetricsOverrides } from '../../schema/istio-types.gen.ts';
@@ -49,8 +48,7 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
     const entries = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(level => level.metrics ?? []);
     const specs: StatsSpec[] = [];
     for (const name of providersInScope(defaults, entries)) {
-      const provider = extensionProvider(reader, name);
-      if (provider === undefined || !isObject(provider.prometheus)) continue;
+      if (extensionProvider(reader, name)?.prometheus === undefined) continue;
       const spec = statsSpec(name, defaults, entries, traffic);
       if (spec !== undefined) specs.push(spec);
     }

@@ -15,7 +15,7 @@ export interface ProviderCluster {
 export function providerCluster(reader: Reader, service: string, port: number): ProviderCluster | undefined {
   const slash = service.indexOf('/');
   const namespace = slash < 0 ? undefined : service.slice(0, slash);
-  const hostname = slash < 0 ? service : service.slice(slash + 1);
+  const hostname = service.slice(slash + 1);
   const found = reader.get(servicesOfHost, hostname);
   const namespaces = new Set(found.map(candidate => candidate.namespace));
   const known = namespace === undefined ? namespaces.size === 1 : namespaces.has(namespace);

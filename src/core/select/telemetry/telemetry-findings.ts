@@ -5,10 +5,9 @@
 
 import { byAge, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
-import type { MeshConfig_ExtensionProvider, ProviderRef, WasmConfig } from '../../schema/istio-types.gen.ts';
-import { targetsOf } from '../policy/attachment.ts';
+import type { ProviderRef, WasmConfig } from '../../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
-import { extensionProvider } from './telemetry.ts';
+import { extensionProvider, isNamespaceWide } from './telemetry.ts';
 
 export interface TelemetryFinding {
   readonly kind: 'Telemetry' | 'TrafficExtension' | 'WasmPlugin';
@@ -40,15 +39,11 @@ const of =
 
 /** Of the objects for a whole namespace the oldest counts. */
 function* ofLevel(one: Obj<'Telemetry'>, all: readonly Obj<'Telemetry'>[]): IterableIterator<Told> {
-  if (!isNamespaceWide(one)) return;
-  const [oldest] = all.filter(other => other.namespace === one.namespace && isNamespaceWide(other)).sort(byAge);
-  if (oldest === undefined || oldest === one) return;
-  const message = `has no effect: ${oldest.name} is older, and one Telemetry counts for a whole namespace`;
+  if (!isNamespaceWide(one.spec)) return;
+  const [oldest] = all.filter(other => other.namespace === one.namespace && isNamespaceWide(other.spec)).sort(byAge);
+  if (oldest === one) return;
+  const message = `has no effect: ${oldest!.name} is older, and one Telemetry counts for a whole namespace`;
   yield { path: 'spec.selector', message };
-}
-
-function isNamespaceWide({ spec }: Obj<'Telemetry'>): boolean {
-  return Object.keys(spec.selector?.matchLabels ?? {}).length === 0 && targetsOf(spec).length === 0;
 }
 
 /** The members of a provider that serve each list of a Telemetry. */
@@ -84,7 +79,7 @@ function* ofProviders(
       yield { path: at, message: 'has no effect: one provider traces, the first of the entry' };
       continue;
     }
-    const definition = extensionProvider(reader, name) as MeshConfig_ExtensionProvider | undefined;
+    const definition = extensionProvider(reader, name);
     if (definition === undefined) continue;
     const member = PURPOSES[purpose].find(candidate => definition[candidate] !== undefined);
     if (member === undefined) yield { path: at, message: `provider ${name} is of no type for ${purpose}` };
@@ -123,7 +118,7 @@ function* ofModule(
     return;
   }
   const secret = reader.object('Secret', `${reader.setting('clusterId')}/${namespace}/${imagePullSecret}`);
-  if (imagePullSecret === '' || secret === undefined || secret.spec.type === PULL_TYPE) return;
+  if (secret === undefined || secret.spec.type === PULL_TYPE) return;
   const message = `Secret ${imagePullSecret} is of type ${secret.spec.type}, not ${PULL_TYPE}: the module is not pulled`;
   yield { path: `${path}.imagePullSecret`, message };
 }

@@ -4,10 +4,9 @@
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
-import { isObject, type JsonObject } from '../../base/json.ts';
 import { byAge } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
-import type { Telemetry } from '../../schema/istio-types.gen.ts';
+import type { MeshConfig_ExtensionProvider, Telemetry } from '../../schema/istio-types.gen.ts';
 import { isAttached, namespaceOf, targetsOf } from '../policy/attachment.ts';
 import { type PolicySubject, reportsAs, type TrafficClass } from './traffic-class.ts';
 
@@ -35,7 +34,8 @@ function inNamespace(reader: ProxyReader, namespace: string): readonly Telemetry
   return [...reader.objects('Telemetry', `${namespace}/`)].sort(byAge).map(obj => obj.spec as Telemetry);
 }
 
-function isNamespaceWide(spec: Telemetry): boolean {
+/** True for an object that is for all proxies of its namespace. */
+export function isNamespaceWide(spec: Telemetry): boolean {
   return Object.keys(spec.selector?.matchLabels ?? {}).length === 0 && targetsOf(spec).length === 0;
 }
 
@@ -44,9 +44,7 @@ export function defaultProviders(
   reader: ProxyReader,
   list: 'tracing' | 'metrics' | 'accessLogging',
 ): readonly string[] {
-  const all = reader.mesh('defaultProviders');
-  const names = isObject(all) ? all[list] : undefined;
-  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : [];
+  return reader.mesh('defaultProviders')[list] ?? [];
 }
 
 /** An entry of a Telemetry list as far as the choice of providers goes. */
@@ -65,13 +63,7 @@ export function providerNames(entry: ProviderEntry): readonly string[] {
 }
 
 /** The definition of an extension provider in MeshConfig; its name is found without regard to case. */
-export function extensionProvider(reader: Reader, name: string): JsonObject | undefined {
-  const all = reader.mesh('extensionProviders');
-  if (!Array.isArray(all)) return undefined;
+export function extensionProvider(reader: Reader, name: string): MeshConfig_ExtensionProvider | undefined {
   const wanted = name.toLowerCase();
-  for (const provider of all) {
-    if (isObject(provider) && typeof provider.name === 'string' && provider.name.toLowerCase() === wanted)
-      return provider;
-  }
-  return undefined;
+  return reader.mesh('extensionProviders').find(provider => provider.name?.toLowerCase() === wanted);
 }

@@ -100,14 +100,14 @@ function configuredTracing(reader: ProxyReader, traffic: TrafficClass): Configur
   const [first] = defaultProviders(reader, 'tracing');
   if (entries.length === 0 && first === undefined) return undefined;
   const result: Configured = { disabled: false, customTags: {} };
-  if (first !== undefined) result.provider = extensionProvider(reader, first) as MeshConfig_ExtensionProvider;
+  if (first !== undefined) result.provider = extensionProvider(reader, first);
   for (const entry of entries) if (modeMatches(entry.match?.mode, traffic)) applyEntry(reader, result, entry);
   return result;
 }
 
 function applyEntry(reader: ProxyReader, result: Configured, entry: TelemetryTracing): void {
   const [name] = providerNames(entry);
-  if (name !== undefined) result.provider = extensionProvider(reader, name) as MeshConfig_ExtensionProvider;
+  if (name !== undefined) result.provider = extensionProvider(reader, name);
   if (entry.disableSpanReporting !== undefined) result.disabled = entry.disableSpanReporting;
   // An empty map is a value: it takes the tags of earlier entries away.
   if (entry.customTags !== undefined) {
@@ -183,7 +183,7 @@ function usableTags(
   reader: ProxyReader,
   tags: Readonly<Record<string, JsonObject>>,
 ): Readonly<Record<string, JsonObject>> {
-  const formatted = Object.entries(tags).filter(([, tag]) => tag.formatter !== undefined);
-  if (formatted.length === 0 || atLeast(reader, 1, 29)) return tags;
-  return Object.fromEntries(Object.entries(tags).filter(([, tag]) => tag.formatter === undefined));
+  const isFormatted = (tag: JsonObject): boolean => tag.formatter !== undefined;
+  if (!Object.values(tags).some(isFormatted) || atLeast(reader, 1, 29)) return tags;
+  return Object.fromEntries(Object.entries(tags).filter(([, tag]) => !isFormatted(tag)));
 }

@@ -188,7 +188,7 @@ function logFormat(format: LogFormat, omitEmptyValues: boolean): SubstitutionFor
     const text = format.text === '' ? DEFAULT_TEXT_FORMAT : format.text;
     return { textFormatSource: { inlineString: text }, omitEmptyValues: omit, formatters: formattersOf([text]) };
   }
-  const labels = Object.keys(format.labels).length === 0 ? DEFAULT_JSON_FORMAT : format.labels;
+  const labels = format.labels ?? DEFAULT_JSON_FORMAT;
   return {
     jsonFormat: labels,
     jsonFormatOptions: {},

@@ -32,6 +32,38 @@ test('a Telemetry that an older one of its namespace hides is found, and no othe
   ).toEqual(['shop/a spec.selector: has no effect: b is older, and one Telemetry counts for a whole namespace']);
 });
 
+test('the oldest for a namespace is found by namespace, and objects for workloads do not hide others', () => {
+  const inSpace = (namespace: string, name: string, spec: JsonObject, day: number): JsonObject => {
+    const made = object('Telemetry', name, spec, day);
+    return { ...made, metadata: { ...(made.metadata as JsonObject), namespace } };
+  };
+  const target = { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'gw' };
+  expect(
+    found(
+      inSpace('far', 'old', {}, 1),
+      inSpace('shop', 'early', { selector: { matchLabels: { app: 'a' } } }, 1),
+      inSpace('shop', 'target', { targetRefs: [target] }, 1),
+      inSpace('shop', 'all', {}, 2),
+      inSpace('shop', 'late', { targetRefs: [target] }, 3),
+    ),
+  ).toEqual([]);
+});
+
+test('providers that fit, entries without any and a filter beside providers are not found', () => {
+  const collector = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'zipkin', namespace: 'obs' },
+    spec: { clusterIP: '10.96.0.9', ports: [{ name: 'http', port: 9411 }] },
+  };
+  const spec = {
+    tracing: [{ providers: [{ name: 'spans' }] }, {}],
+    metrics: [{}],
+    accessLogging: [{ filter: { expression: 'true' }, providers: [{ name: 'log' }] }, {}],
+  };
+  expect(found(collector, object('Telemetry', 'a', spec))).toEqual([]);
+});
+
 test('providers of the wrong type, further tracers, lost collectors and filters of no provider are found', () => {
   const spec = {
     metrics: [{ providers: [{ name: 'prometheus' }, { name: 'log' }] }],
@@ -45,6 +77,20 @@ test('providers of the wrong type, further tracers, lost collectors and filters 
     'shop/a spec.tracing[1].providers[0].name: provider log is of no type for tracing',
     'shop/a spec.accessLogging[0].filter: has no effect: a filter is that of the providers which its own entry names',
   ]);
+});
+
+test('pull secrets that are of the right type, not known or not given are not found', () => {
+  const type = 'kubernetes.io/dockerconfigjson';
+  const secret = { apiVersion: 'v1', kind: 'Secret', type, metadata: { name: 'reg', namespace: 'shop' } };
+  const url = 'oci://r.test/x:1';
+  expect(
+    found(
+      secret,
+      object('WasmPlugin', 'a', { url, imagePullSecret: 'reg' }),
+      object('WasmPlugin', 'b', { url, imagePullSecret: 'unknown' }),
+      object('WasmPlugin', 'c', { url }),
+    ),
+  ).toEqual([]);
 });
 
 test('pull secrets of another namespace or type, and verification keys, are found', () => {

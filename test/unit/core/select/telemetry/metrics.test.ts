@@ -82,6 +82,20 @@ describe('metrics', () => {
     ).toEqual(['!requests_total b=y -a', 'requests_total c=z']);
   });
 
+  it('sort the tags of a metric, those that are set and those that are taken away', () => {
+    const tagOverrides = {
+      d: { value: 'y' },
+      c: { operation: 'REMOVE' },
+      b: { value: 'x' },
+      a: { operation: 'REMOVE' },
+    };
+    expect(shown([{ match: { metric: 'REQUEST_COUNT' }, tagOverrides }])).toEqual(['requests_total b=x, d=y -a, -c']);
+  });
+
+  it('of a custom name are dropped by themselves, and their mode stays on', () => {
+    expect(shown([{ match: { customMetric: 'mine' }, disabled: true }])).toEqual(['!mine']);
+  });
+
   it('go to the providers of the last entry that names any', () => {
     const named = (...names: readonly string[]) => ({ providers: names.map(name => ({ name })) });
     expect(specs({ namespace: { metrics: [named('prometheus'), named('second')] } })).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { tracing } from '../../../../../src/core/select/telemetry/tracing.ts';
 import type { TrafficClass } from '../../../../../src/core/select/telemetry/traffic-class.ts';
-import { ask, withObjects } from '../../../world.ts';
+import { ask, nodeOf, proxyOf, withObjects } from '../../../world.ts';
 import { type Levels, proxy, withLevels } from './levels.ts';
 
 const COLLECTOR = {
@@ -22,6 +22,10 @@ const MESH: JsonObject = {
 
 const chosen = (levels: Levels, traffic: TrafficClass = 'outbound', mesh = MESH) =>
   ask(withObjects(withLevels(levels, mesh), COLLECTOR), tracing, traffic, proxy);
+const choiceOf = (version: string, levels: Levels) => {
+  const older = proxyOf(nodeOf({ namespace: 'prod', labels: { app: 'web' }, metadata: { ISTIO_VERSION: version } }));
+  return ask(withObjects(withLevels(levels, MESH), COLLECTOR), tracing, 'outbound', older);
+};
 const of = (...entries: readonly JsonObject[]): JsonObject => ({ tracing: entries });
 const tag = (value: string) => ({ literal: { value } });
 
@@ -65,5 +69,44 @@ describe('tracing', () => {
     expect(chosen({}).tracing?.tracer?.kind).toBe('zipkin');
     const two = of({ providers: [{ name: 'unknown' }, { name: 'zipkin' }] });
     expect(chosen({ root: two }).tracing).toBeUndefined();
+  });
+
+  it('keeps the fields that a later entry does not have', () => {
+    const set = { disableSpanReporting: true, useRequestIdForTraceSampling: false, disableContextPropagation: true };
+    const { useRequestIdForTraceSampling, tracing: spec } = chosen({
+      root: of({ ...set, disableSpanReporting: false, enableIstioTags: false, randomSamplingPercentage: 7 }),
+      namespace: of({}),
+    });
+    expect([useRequestIdForTraceSampling, spec?.randomSampling, spec?.istioTags]).toEqual([false, 7, undefined]);
+    expect(chosen({ root: of(set), namespace: of({}) }).tracing).toBeUndefined();
+  });
+
+  it('does not propagate context if that is switched off, from proxy 1.30', () => {
+    const levels = { root: of({ disableContextPropagation: true }), namespace: of({}) };
+    const off = (version: string) => choiceOf(version, levels).tracing?.noContextPropagation;
+    expect([off('1.30.3'), off('1.29.0')]).toEqual([true, false]);
+    expect(choiceOf('1.30.3', {}).tracing?.noContextPropagation).toBe(false);
+  });
+
+  it('leaves out tags of a formatter before proxy 1.29', () => {
+    const levels = { root: of({ customTags: { a: tag('1'), b: { formatter: { value: '%PROTOCOL%' } } } }) };
+    const tags = (version: string) => Object.keys(choiceOf(version, levels).tracing?.customTags ?? {});
+    expect([tags('1.28.9'), tags('1.29.0')]).toEqual([['a'], ['a', 'b']]);
+  });
+
+  it('has a tracer only by an entry where the mesh has no default provider', () => {
+    const mesh = { ...MESH, defaultProviders: {}, enableTracing: true };
+    expect(chosen({}, 'outbound', mesh).tracing?.tracer).toBeUndefined();
+    expect(chosen({}, 'outbound', mesh).tracing).toBeDefined();
+    expect(chosen({ root: of({ providers: [{ name: 'zipkin' }] }) }, 'outbound', mesh).tracing?.tracer?.kind).toBe(
+      'zipkin',
+    );
+    expect(chosen({ root: of({ randomSamplingPercentage: 10 }) }, 'outbound', mesh).tracing).toBeUndefined();
+  });
+
+  it('has the limit of the configuration of the proxy for tags of paths if it is positive', () => {
+    const limit = (maxPathTagLength: number) =>
+      chosen({}, 'outbound', { ...MESH, defaultConfig: { tracing: { maxPathTagLength } } }).tracing?.maxPathTagLength;
+    expect([limit(0), limit(64)]).toEqual([undefined, 64]);
   });
 });
