@@ -27,7 +27,7 @@ export const patchFindings: Query<'', readonly PatchFinding[]> = {
         const acts = envoyPatch(reader, entry) !== undefined;
         return [...withoutEffect(entry, acts), ...ofValue(entry), ...ofNames(entry)].map(([path, message]) => ({
           key: keyOf(filter),
-          path: `spec.configPatches[${i}]${path === '' ? '' : `.${path}`}`,
+          path: `spec.configPatches[${i}].${path}`,
           message,
         }));
       }),
@@ -54,7 +54,8 @@ function* withoutEffect({ applyTo, match, patch }: Entry, acts: boolean): Iterab
   const operation = patch?.operation as Operation | undefined;
   if (match?.context === 'WAYPOINT') yield ['match.context', 'a patch for WAYPOINT acts on no proxy'];
   if (applyTo === 'BOOTSTRAP') yield ['applyTo', 'the bootstrap of a proxy is not patched by a control plane'];
-  if (!acts && match?.context !== 'WAYPOINT') {
+  // An entry without a patch stands for one that was refused, which its own verdict tells.
+  if (!acts && patch !== undefined && match?.context !== 'WAYPOINT') {
     yield ['patch.value', 'holds a message whose fields are not known here: the patch is not applied'];
   }
   if (operation === undefined || applyTo === undefined) return;

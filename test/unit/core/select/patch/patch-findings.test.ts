@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { patchFindings } from '../../../../../src/core/select/patch/patch-findings.ts';
-import { ask, world } from '../../../world.ts';
+import { ask, put, world } from '../../../world.ts';
 
 const HCM = 'envoy.filters.network.http_connection_manager';
 
@@ -34,8 +34,44 @@ describe('an entry of an EnvoyFilter tells nothing', () => {
     ['NETWORK_FILTER', 'REPLACE', chain({ filter: { name: 'a' } })],
     ['LISTENER_FILTER', 'MERGE', { listener: { listenerFilter: 'a' } }],
     ['HTTP_FILTER', 'MERGE', {}],
+    ['LISTENER_FILTER', 'ADD', {}],
+    ['LISTENER_FILTER', 'INSERT_FIRST', {}],
+    ['NETWORK_FILTER', 'MERGE', {}],
+    ['VIRTUAL_HOST', 'REMOVE', {}],
+    ['CLUSTER', 'REMOVE', {}],
   ])('that changes a %s by %s where %j', (applyTo, operation, match) => {
     expect(found(entry(applyTo, operation, match))).toEqual([]);
+  });
+});
+
+describe('an EnvoyFilter tells nothing', () => {
+  it('that has no entries, or entries without a match which act', () => {
+    expect(found()).toEqual([]);
+    expect(ask(world([{ ...filter(), spec: {} }]), patchFindings, '')).toEqual([]);
+    const { match: _, ...all } = entry('CLUSTER', 'MERGE');
+    expect(found(all)).toEqual([]);
+  });
+});
+
+it('an entry that is refused tells nothing here while the others of its object act', () => {
+  const refused: JsonObject = { applyTo: 'CLUSTER', patch: { operation: 'ADD' } };
+  const { state } = put(world([]), filter(refused, entry('CLUSTER', 'REPLACE')));
+  expect(ask(state, patchFindings, '').map(({ path }) => path)).toEqual(['spec.configPatches[1].patch.operation']);
+});
+
+describe('an entry of an EnvoyFilter for a waypoint tells just that', () => {
+  it.each<JsonObject>([
+    {},
+    { applyTo: 'CLUSTER' },
+    { applyTo: 'CLUSTER', patch: {} },
+    { applyTo: 'CLUSTER', patch: { operation: 'MERGE' } },
+    { applyTo: 'INVALID', patch: { operation: 'ADD', value: { name: 'x' } } },
+    { patch: { operation: 'ADD', value: { name: 'x' } } },
+    { patch: { operation: 'REMOVE' } },
+  ])('whatever it lacks: %j', one => {
+    expect(found({ match: { context: 'WAYPOINT', waypoint: {} }, ...one })).toEqual([
+      at('.match.context', 'a patch for WAYPOINT acts on no proxy'),
+    ]);
   });
 });
 
@@ -58,6 +94,10 @@ describe('an entry of an EnvoyFilter tells that its operation has no effect', ()
     ['HTTP_FILTER', 'REMOVE', chain({ filter: { name: 'a' } })],
     ['HTTP_FILTER', 'REPLACE', {}],
     ['NETWORK_FILTER', 'REMOVE', chain({})],
+    ['NETWORK_FILTER', 'REMOVE', {}],
+    ['HTTP_FILTER', 'REMOVE', chain({})],
+    ['HTTP_FILTER', 'REMOVE', { listener: {} }],
+    ['LISTENER_FILTER', 'REMOVE', {}],
     ['LISTENER_FILTER', 'MERGE', {}],
     ['LISTENER_FILTER', 'REMOVE', { listener: { listenerFilter: '' } }],
   ])('on a %s without a name: %s with %j', (applyTo, operation, match) => {
@@ -93,6 +133,13 @@ describe('an entry of an EnvoyFilter tells', () => {
     ],
   ])('of %j', (one, path, message) => {
     expect(found(one)).toEqual([at(path, message)]);
+  });
+
+  it('that it names no filter if it has no match', () => {
+    for (const applyTo of ['HTTP_FILTER', 'NETWORK_FILTER', 'LISTENER_FILTER']) {
+      const { match: _, ...all } = entry(applyTo, 'REMOVE');
+      expect(found(all)).toEqual([at('.match', `REMOVE of a ${applyTo} has no effect unless the match names one`)]);
+    }
   });
 
   it('its place among the others', () => {

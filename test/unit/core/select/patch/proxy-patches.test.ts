@@ -122,6 +122,21 @@ describe('an entry of an EnvoyFilter', () => {
     expect(matched({}, {})).toBe(true);
   });
 
+  it('meets its own version, whatever others ask for', () => {
+    const forVersion = (proxyVersion: string) => entry('CLUSTER', 'ADD', 'c', { proxy: { proxyVersion } });
+    const entries = ['^1\\.29', '^1\\.30', '^1\\.31', ''].map(forVersion);
+    expect(patches([filter('a', entries)], proxy({ ISTIO_VERSION: '1.30.3' }))).toEqual(['shop/a 1', 'shop/a 3']);
+  });
+
+  it('acts on every proxy without a match, and on none if it is for a waypoint and has no patch', () => {
+    const { match: _, ...all } = entry('CLUSTER', 'ADD', 'c');
+    const waypoint = { match: { context: 'WAYPOINT', waypoint: {} } };
+    expect(patches([filter('a', [waypoint, { ...waypoint, applyTo: 'CLUSTER', patch: {} }, all])])).toEqual([
+      'shop/a 2',
+    ]);
+    expect(patches([{ ...filter('a', []), spec: {} }])).toEqual([]);
+  });
+
   it('counts by its place among the others', () => {
     expect(patches([filter('a', [entry('CLUSTER', 'REMOVE', ''), entry('CLUSTER', 'ADD', 'c')])])).toEqual([
       'shop/a 0',
@@ -180,6 +195,17 @@ describe('listeners', () => {
       ['added'],
     ]);
   });
+});
+
+it('one kind of patch is enough for listeners and for routes', () => {
+  const listeners = (applyTo: string) =>
+    ask(world([filter('a', [entry(applyTo, 'MERGE', 'x')])]), listenerPatches, 'SIDECAR_OUTBOUND', proxy());
+  expect(Object.values(listeners('HTTP_FILTER')!).map(list => list.length)).toEqual([0, 0, 0, 0, 1]);
+  expect(listeners('HTTP_ROUTE')).toBeUndefined();
+  const routes = (applyTo: string) =>
+    ask(world([filter('a', [entry(applyTo, 'MERGE', 'x')])]), routePatches, 'SIDECAR_OUTBOUND', proxy());
+  expect(Object.values(routes('HTTP_ROUTE')!).map(list => list.length)).toEqual([0, 0, 1]);
+  expect(routes('HTTP_FILTER')).toBeUndefined();
 });
 
 describe('routes', () => {
