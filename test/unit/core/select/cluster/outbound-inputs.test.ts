@@ -2,40 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { Query } from '../../../../../src/core/query/reader.ts';
-import { type OutboundClusterInputs, selectOutboundClusters } from '../../../../../src/core/select/cluster/outbound.ts';
-import type { UpstreamTlsInputs } from '../../../../../src/core/select/cluster/upstream-tls.ts';
-import type { AssignmentInputs } from '../../../../../src/core/select/endpoint/assignment.ts';
-import { destinationRule as ruleFor } from '../../../../../src/core/select/scope/destination-rules.ts';
-import { scopeService } from '../../../../../src/core/select/scope/sidecar-scope.ts';
-import { ask, type NodeOptions, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
+import type { WorldPart } from '../../../world.ts';
 import { destinationRule, service, serviceEntry } from '../../registry/fixtures.ts';
+import { clustersOf, type Options, only, ROUTER, WEB } from './outbound-scene.ts';
 
-type Inputs = OutboundClusterInputs<UpstreamTlsInputs, AssignmentInputs>;
-const WEB = 'web.default.svc.cluster.local';
-
-interface Options {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly mesh?: JsonObject;
-  readonly node?: NodeOptions;
-  readonly sniDnat?: boolean;
-}
-
-/** The clusters of the service with this host. */
-function clustersOf(hostname: string, parts: readonly WorldPart[], options: Options = {}): readonly Inputs[] {
-  const { env = {}, mesh = {}, node = {}, sniDnat = false } = options;
-  const query: Query<'', readonly Inputs[]> = {
-    name: 'test/outboundClusters',
-    run: reader => {
-      const rule = reader.get(ruleFor, { hostname, direction: 'outbound' });
-      const same = { sockets: (inputs: UpstreamTlsInputs) => inputs, assignment: (inputs: AssignmentInputs) => inputs };
-      return selectOutboundClusters(reader, same, reader.get(scopeService, hostname)!, rule, sniDnat);
-    },
-  };
-  return ask(world(parts, { mesh, settings: { env } }), query, '', proxyOf(nodeOf(node)));
-}
-const only = (...args: Parameters<typeof clustersOf>): Inputs => clustersOf(...args)[0]!;
-const ROUTER: NodeOptions = { type: 'router' };
 const web = service('web');
 
 describe('every cluster of a service', () => {
