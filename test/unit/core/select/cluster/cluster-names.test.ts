@@ -36,6 +36,24 @@ describe('names of clusters', () => {
   });
 
   it.each([
+    ['outbound|9||a.com', 'outbound', 9, '', false],
+    ['outbound|65535|v1|outbound_', 'outbound', 65_535, 'v1', false],
+    ['outbound_.80_.v1_.a.com', 'outbound', 80, 'v1', true],
+    ['inbound_.80_._.a.com', 'inbound', 80, '', true],
+    ['inbound|8080||', 'inbound', 8080, '', false],
+    ['inbound-vip|80|http/v1|a.com', 'inbound-vip', 80, 'http/v1', false],
+  ])('tell from %s what it leads to', (name, direction, port, subset, sniDnat) => {
+    expect(parseClusterName(name)).toMatchObject({ direction, port, subset, sniDnat });
+  });
+
+  it('have a subset behind a slash, which is none without one', () => {
+    expect(['http', 'http/v1', '/v1', ''].map(vipSubset)).toEqual(['', 'v1', 'v1', '']);
+  });
+
+  it.each([
+    'outbound_|80||a',
+    'outbound|80_.v1_.a',
+    'xoutbound_.80_.v1_.a',
     'BlackHoleCluster',
     '',
     'outbound|80|x',

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import type { WorldPart } from '../../../world.ts';
-import { destinationRule, service, serviceEntry } from '../../registry/fixtures.ts';
+import { destinationRule, pod, service, serviceEntry, slice } from '../../registry/fixtures.ts';
 import { clustersOf, type Options, only, ROUTER, WEB } from './outbound-scene.ts';
 
 const web = service('web');
@@ -222,5 +222,137 @@ describe('the protocol of a cluster', () => {
     ['http', [http({ useClientProtocol: true })], keeps, 'downstream', true],
   ])('of a port named %s is, with %j and %j, %s', (name, rules, options, expected, headerCase) => {
     expect(protocol(named(name), rules, options)).toEqual([expected, headerCase]);
+  });
+});
+
+describe('a service has no clusters', () => {
+  it('for UDP, as an alias, or beyond the mesh by SNI', () => {
+    const ports = [
+      { name: 'dns', port: 53, protocol: 'UDP' },
+      { name: 'http', port: 80 },
+    ];
+    expect(clustersOf(WEB, [service('web', { ports })]).map(({ name }) => name)).toEqual([`outbound|80||${WEB}`]);
+    const entry = (location: string) => serviceEntry('e', { hosts: ['e.com'], location });
+    const names = (location: string, sniDnat: boolean) =>
+      clustersOf('e.com', [entry(location)], { node: ROUTER, sniDnat }).map(({ name }) => name);
+    expect(names('MESH_EXTERNAL', true)).toEqual([]);
+    expect(names('MESH_EXTERNAL', false)).toEqual(['outbound|80||e.com']);
+    expect(names('MESH_INTERNAL', true)).toEqual(['outbound_.80_._.e.com']);
+  });
+
+  it('for names of which there are none', () => {
+    const workloadSelector = { labels: { app: 'none' } };
+    expect(clustersOf('e.com', [serviceEntry('e', { hosts: ['e.com'], resolution: 'DNS', workloadSelector })])).toEqual(
+      [],
+    );
+  });
+});
+
+describe('the service of a pool', () => {
+  const labels = { 'internal.istio.io/service-semantics': 'inferencepool' };
+  const ports = [
+    { name: 'http-0', port: 54_321 },
+    { name: 'http-1', port: 54_322 },
+  ];
+  const pool = service('web', { ports }, { labels });
+  const subsets = destinationRule('r', 'web', { subsets: [{ name: 'v1', labels: { v: '1' } }] });
+  const picks = (options: Options, parts: readonly JsonObject[] = []) =>
+    clustersOf(WEB, [pool, ...parts], options).map(({ name, picksEndpoints }) => [name.split('|')[1], picksEndpoints]);
+
+  it('has one cluster for all of its ports, whose endpoints a picker chooses on a gateway', () => {
+    expect(picks({ node: ROUTER })).toEqual([['54321', true]]);
+    expect(picks({})).toEqual([['54321', false]]);
+    expect(picks({ node: ROUTER }, [subsets])).toEqual([
+      ['54321', true],
+      ['54321', false],
+    ]);
+    expect(picks({ node: ROUTER, sniDnat: true }).map(([, picked]) => picked)).toEqual([false, false]);
+    expect(only(WEB, [service('web')], { node: ROUTER }).picksEndpoints).toBe(false);
+  });
+});
+
+describe('how the cluster of a service is described', () => {
+  const subsets = (host: string) => destinationRule('r', host, { subsets: [{ name: 'v1', labels: { v: '1' } }] });
+
+  it('is by its host, name and namespace, unless telemetry has no labels', () => {
+    const described = (env: Readonly<Record<string, string>>) => {
+      const { serviceHost, serviceName, serviceNamespace } = only(WEB, [web], { env });
+      return [serviceHost, serviceName, serviceNamespace];
+    };
+    expect(described({})).toEqual([WEB, 'web', 'default']);
+    expect(described({ PILOT_ENABLE_TELEMETRY_LABEL: 'false' })).toEqual(['', '', '']);
+  });
+
+  it('says that a service is external, but of no subset', () => {
+    const external = (location: string) =>
+      clustersOf('e.com', [serviceEntry('e', { hosts: ['e.com'], location }), subsets('e.com')]).map(
+        one => one.external,
+      );
+    expect(external('MESH_EXTERNAL')).toEqual([true, false]);
+    expect(external('MESH_INTERNAL')).toEqual([false, false]);
+  });
+
+  it('says that all endpoints take tunnels, but of no subset, by SNI or without ambient mode', () => {
+    const labels = { app: 'web', v: '1', 'networking.istio.io/tunnel': 'http' };
+    const parts = [web, slice('web', [{ ip: '10.0.0.1', pod: 'p' }]), pod('p', '10.0.0.1', { labels }), subsets('web')];
+    const captured = (options: Options) => clustersOf(WEB, parts, options).map(one => one.captured);
+    const env = { PILOT_ENABLE_AMBIENT: 'true' };
+    expect(captured({ env })).toEqual([true, false]);
+    expect(captured({})).toEqual([false, false]);
+    expect(captured({ env, node: ROUTER, sniDnat: true })).toEqual([false, false]);
+    const location = 'MESH_EXTERNAL';
+    const endpoints = [{ address: '10.0.0.1', labels: { 'networking.istio.io/tunnel': 'http' } }];
+    const entry = serviceEntry('e', { hosts: ['e.com'], location, endpoints });
+    const { external, captured: taken } = only('e.com', [entry], { env });
+    expect([external, taken]).toEqual([false, true]);
+  });
+});
+
+describe('how a cluster finds its endpoints', () => {
+  const entry = (spec: JsonObject) => serviceEntry('e', { hosts: ['e.com'], ...spec });
+  const named = entry({ resolution: 'DNS', endpoints: [{ address: 'a.com' }] });
+  const found = (parts: readonly JsonObject[], options: Options = {}, host = 'e.com') => only(host, parts, options);
+
+  it('is by names with their settings, or by EDS without them', () => {
+    const mesh = { dnsRefreshRate: '7s' };
+    const env = { PILOT_DNS_JITTER_DURATION: '50ms', PILOT_DNS_CARES_UDP_MAX_QUERIES: '9' };
+    expect(found([named], { mesh, env })).toMatchObject({
+      discovery: 'STRICT_DNS',
+      dnsFamily: 'V4_ONLY',
+      dnsRefreshRate: { seconds: 7, nanos: 0 },
+      dnsJitterMs: 50,
+      dnsUdpMaxQueries: 9,
+    });
+    expect(found([web], { mesh, env }, WEB)).toMatchObject({
+      discovery: 'EDS',
+      dnsFamily: undefined,
+      dnsRefreshRate: undefined,
+      dnsJitterMs: 0,
+      dnsUdpMaxQueries: 0,
+    });
+  });
+
+  it('is, passed through by a rule, by no assignment, except where Redis hashes keys', () => {
+    const passed = (host: string) =>
+      destinationRule('r', host, { trafficPolicy: { loadBalancer: { simple: 'PASSTHROUGH' } } });
+    const through = found([named, passed('e.com')]);
+    expect([through.discovery, through.assignment, through.dnsFamily]).toEqual(['ORIGINAL_DST', undefined, 'V4_ONLY']);
+    expect(found([named]).assignment?.endpoints).toHaveLength(1);
+    const redis = (name: string, flag: string) => {
+      const one = service('web', { ports: [{ name, port: 80 }] });
+      const cluster = found([one, passed('web')], { env: { PILOT_ENABLE_REDIS_FILTER: flag } }, WEB);
+      return [cluster.discovery, cluster.hashesKeys];
+    };
+    expect(redis('redis', 'true')).toEqual(['EDS', true]);
+    expect(redis('redis', 'false')).toEqual(['ORIGINAL_DST', false]);
+    expect(redis('tcp', 'true')).toEqual(['ORIGINAL_DST', false]);
+  });
+
+  it('is by the port of the ServiceEntry instead of the requested one, on sidecars', () => {
+    const ports = [{ number: 80, name: 'http', protocol: 'HTTP', targetPort: 8080 }];
+    const external = entry({ resolution: 'NONE', ports });
+    expect(found([external]).portOverride).toBe(8080);
+    expect(found([external], { node: ROUTER }).portOverride).toBe(0);
+    expect(found([entry({ resolution: 'NONE' })]).portOverride).toBe(0);
   });
 });
