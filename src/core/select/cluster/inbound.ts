@@ -4,7 +4,7 @@
 import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { IpMode } from '../../model/proxy.ts';
-import type { Port, Protocol, Service, ServiceTarget } from '../../model/service.ts';
+import type { Port, Service, ServiceTarget } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type {
@@ -124,17 +124,17 @@ function clusterOfListener(
   const endpoint = destinationOf(reader, listener.defaultEndpoint ?? '');
   if (endpoint === undefined) return undefined;
   const target = targets.find(candidate => candidate.targetPort === port);
-  const servicePort: Port = { name: listener.port?.name ?? '', port, protocol: protocolOfListener(listener) };
+  const servicePort: Port = {
+    name: listener.port?.name ?? '',
+    port,
+    protocol: protocolOf(listener.port?.protocol ?? ''),
+  };
   const ownPool = listener.connectionPool;
   if (target === undefined) {
     return inboundInputs(reader, { port, service: undefined, servicePort, services: [], endpoint, ownPool });
   }
   const { service } = target;
   return inboundInputs(reader, { port, service, servicePort, services: [service], endpoint, ownPool });
-}
-
-function protocolOfListener(listener: IstioIngressListener): Protocol {
-  return protocolOf(listener.port?.protocol ?? '');
 }
 
 interface InboundPort {

@@ -53,7 +53,6 @@ const HBONE_IDLE_TIMEOUT: Duration = { seconds: 3600, nanos: 0 };
 
 /** Of a proxy without ambient mode none. */
 export function selectTunnelClusters(reader: ProxyReader): TunnelClusters {
-  if (!reader.feature('PILOT_ENABLE_AMBIENT')) return { openers: [], internal: [], inner: undefined };
   const internalTo = (name: string, listener: string): InternalClusterInputs => ({
     name,
     listener,

@@ -65,7 +65,6 @@ export function vipServices(reader: ProxyReader): readonly VipService[] {
 
 /** What a port of a service behind a waypoint may carry: a port that is detected both. UDP is not served. */
 export function vipProtocols(reader: ProxyReader, service: Service, { protocol }: Port): readonly ('tcp' | 'http')[] {
-  if (protocol === 'UDP') return [];
   if (service.resolution === 'DynamicDNS') {
     if (protocol === 'TLS') return reader.feature('ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS') ? ['tcp'] : [];
     return protocol === 'HTTP' ? ['http'] : [];
@@ -208,7 +207,7 @@ const NO_TLS = { inputs: undefined, autoSni: false, autoSanValidation: false, pr
 /** TLS of the rule alone: the tunnel stands in for mesh mTLS. */
 function ownTls(
   reader: ProxyReader,
-  { service, port, rule }: VipTarget,
+  { service, port }: VipTarget,
   policy: ClusterPolicy | undefined,
   http2: boolean,
 ): ReturnType<typeof chooseUpstreamTls> {
@@ -222,7 +221,8 @@ function ownTls(
     defaultSni: '',
     originalDst: false,
     http2,
-    ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
+    // A credential is withheld from sidecars alone.
+    ruleSelectsWorkloads: false,
     forwardProxy: isDynamic(service),
     vip: true,
   });

@@ -207,7 +207,8 @@ describe('a patch finds an inbound cluster', () => {
   it('of a declared port by the first service, or by the Sidecar', () => {
     expect(hostsOf([web, later, own(listens(8080))], 'inbound|8080||')).toEqual([HOST]);
     expect(hostsOf([web, own(listens(9000))], 'inbound|9000||')).toEqual(['own.default']);
-    expect(hostsOf([web, own(listens(9000))], 'inbound|8080||')).toEqual([HOST]);
+    expect(hostsOf([web, later, own(listens(8080), listens(9000))], 'inbound|8080||')).toEqual([HOST]);
+    expect(hostsOf([web, later, own(listens(9000))], 'inbound|8080||')).toHaveLength(2);
     expect(hostsOf([web, sidecar('own', { egress: [{ hosts: ['*/*'] }] })], 'inbound|8080||')).toEqual([HOST]);
   });
 });

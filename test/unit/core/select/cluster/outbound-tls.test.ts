@@ -43,6 +43,11 @@ describe('TLS without a rule', () => {
     ['no endpoint', [], undefined],
     ['an endpoint that takes it', backed('istio'), false],
     ['an endpoint that does not', backed(), undefined],
+    [
+      'one of each',
+      [slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }, { ip: '10.0.0.2' }]), ...backed('istio').slice(1)],
+      undefined,
+    ],
   ])('of a headless service with %s is unconditional or none', (_what, parts, conditional) => {
     expect(sockets([service('web', { clusterIP: 'None' }), ...parts])?.conditional).toBe(conditional);
   });

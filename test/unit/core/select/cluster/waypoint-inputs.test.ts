@@ -16,7 +16,7 @@ import {
   vipServices,
 } from '../../../../../src/core/select/cluster/waypoint.ts';
 import type { AssignmentInputs } from '../../../../../src/core/select/endpoint/assignment.ts';
-import { ask } from '../../../world.ts';
+import { ask, nodeOf, proxyOf } from '../../../world.ts';
 import { shop, sidecarProxy, waypointProxy } from '../../../xds/ambient/mesh.ts';
 import { destinationRule, service, serviceEntry, to, virtualService } from '../../registry/fixtures.ts';
 import { ambientWorld } from '../ambient/fixtures.ts';
@@ -186,6 +186,17 @@ describe('a cluster of a service behind a waypoint', () => {
     expect(weighs([])).toBe(false);
   });
 
+  it('that passes through leads to the port of the ServiceEntry', () => {
+    const ports = [{ number: 80, name: 'http', protocol: 'HTTP', targetPort: 8080 }];
+    const through = (more: JsonObject) => {
+      const one = serviceEntry('e', { hosts: ['e.com'], resolution: 'NONE', ...more }, inShop);
+      const found = only([...shop(), one], {}, 'e.com');
+      return [found.discovery, found.portOverride];
+    };
+    expect(through({ ports })).toEqual(['ORIGINAL_DST', 8080]);
+    expect(through({})).toEqual(['ORIGINAL_DST', 0]);
+  });
+
   it('resolves names itself, and is absent if there are none', () => {
     const [found] = behind([...shop(), entry({ resolution: 'DNS' })], {}, 'e.com');
     expect(found).toMatchObject({ discovery: 'STRICT_DNS', dnsFamily: 'V4_ONLY', dnsRefreshRate: { seconds: 60 } });
@@ -348,6 +359,12 @@ describe('the tunnels of', () => {
       undefined,
     ]);
     expect(names(sidecarProxy(), { ...takes, PILOT_ENABLE_SENDING_HBONE: 'false' })).toEqual([[], [], undefined]);
+    const gateway = proxyOf(nodeOf({ type: 'router', metadata }));
+    expect(names(gateway, { ...takes, PILOT_ENABLE_SENDING_HBONE: 'true' })).toEqual([
+      ['connect_originate'],
+      [],
+      undefined,
+    ]);
     const [opener] = tunnels(sidecarProxy(), { PILOT_ENABLE_SENDING_HBONE: 'true' }).openers;
     expect([opener?.throughWaypoint, opener?.unshared, opener?.morePeers]).toEqual([true, false, []]);
   });
