@@ -22,7 +22,7 @@ export interface UpstreamProtocolChoice {
 
 export interface UpstreamProtocolFacts {
   readonly protocol: Protocol;
-  /** Undetected ports follow the client's protocol; sidecars only. */
+  /** Undetected ports follow the client's protocol: of sidecars and waypoints, as in Istio's setUpstreamProtocol. */
   readonly followUndetected: boolean;
   readonly preserveHeaderCase: boolean;
   readonly h2Upgrade: boolean;

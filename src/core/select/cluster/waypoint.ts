@@ -165,7 +165,7 @@ function protocolOf<S, A>(
   const connectionPool = policy?.connectionPool;
   const chosen = chooseUpstreamProtocol({
     protocol,
-    followUndetected: false,
+    followUndetected: true,
     preserveHeaderCase: defaults.headerCase,
     h2Upgrade: upgradesToH2(protocol, connectionPool, defaults.h2UpgradePolicy),
     connectionPool,

@@ -26,6 +26,18 @@ const outside = (spec: JsonObject = {}): JsonObject =>
 const OUTSIDE = 'inbound-vip|443|tcp|outside.example.com';
 
 describe('a cluster of a waypoint', () => {
+  it('follows the protocol of the client on a port without a protocol, and only there', () => {
+    const port = (spec: JsonObject) => clustersOf(ambientWorld([...shop(), outside({ ports: [spec] })]), way);
+    const auto = port({ number: 443, name: 'any' });
+    for (const carries of ['http', 'tcp']) {
+      const cluster = auto.get(`inbound-vip|443|${carries}|outside.example.com`);
+      expect(text(cluster?.typedExtensionProtocolOptions)).toContain('useDownstreamProtocolConfig');
+    }
+    const tcp = port({ number: 443, name: 'any', protocol: 'TCP' }).get(OUTSIDE);
+    expect(tcp).toBeDefined();
+    expect(tcp?.typedExtensionProtocolOptions).toBeUndefined();
+  });
+
   it('does not panic over unhealthy endpoints of a service that prefers near ones', () => {
     const near = shop({ webAnnotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } });
     const lb = (objects: readonly JsonObject[]) =>
