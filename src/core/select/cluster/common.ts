@@ -32,7 +32,7 @@ export interface OutboundDefaults extends CommonClusterInputs {
   readonly h2UpgradePolicy: MeshConfig['h2UpgradePolicy'];
   readonly localityLbSetting: MeshConfig['localityLbSetting'];
   readonly statPattern: string | undefined;
-  readonly sidecar: boolean;
+  readonly followsUndetected: boolean;
   readonly headerCase: boolean;
   readonly exchangeMetadata: boolean;
   readonly exchangeLabels: string;
@@ -55,7 +55,7 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
       h2UpgradePolicy: reader.mesh('h2UpgradePolicy'),
       localityLbSetting: reader.mesh('localityLbSetting'),
       statPattern: reader.mesh('outboundClusterStatName'),
-      sidecar: reader.facet('type') === 'sidecar',
+      followsUndetected: ['sidecar', 'waypoint'].includes(reader.facet('type')),
       headerCase: preservesHeaderCase(reader),
       exchangeMetadata: exchange.on,
       exchangeLabels: exchange.labels,

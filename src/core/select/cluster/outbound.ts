@@ -166,7 +166,7 @@ function selectCluster<S, A>(
   const h2Upgrade = upgradesToH2(port.protocol, connectionPool, defaults.h2UpgradePolicy);
   const protocol = chooseUpstreamProtocol({
     protocol: port.protocol,
-    followUndetected: defaults.sidecar,
+    followUndetected: defaults.followsUndetected,
     preserveHeaderCase: defaults.headerCase,
     h2Upgrade,
     connectionPool,
