@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/tls.go. Chains are compared and merged as plans (outbound-listeners.ts),
 // before any message is built.
 
-import { isWildcard, matches } from '../../model/hosts.ts';
+import { matches } from '../../model/hosts.ts';
 import { isTls } from '../../model/protocol.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -111,9 +111,9 @@ function tlsChains(
   return chains.length > 0 ? chains : [defaultTlsChain(reader, bound)];
 }
 
-/** The wildcard host of a service that Envoy resolves on demand, else ''. */
+/** The host of a service that Envoy resolves on demand, always a wildcard, else ''. */
 export function dynamicHostOf(service: Service): string {
-  return service.resolution === 'DynamicDNS' && isWildcard(service.hostname) ? service.hostname : '';
+  return service.resolution === 'DynamicDNS' ? service.hostname : '';
 }
 
 /** SNI distinguishes services that share an address. */
@@ -147,7 +147,12 @@ function plainChains(
   const chains: TcpChainPlan[] = [];
   const { port, protocol } = bound.port;
   const claimed = new Set<string>();
-  let covered = false;
+  /** With a chain for the ranges of the service that no rule has claimed. */
+  const withOwn = (to: Pick<TcpChainPlan, 'config' | 'route'>): readonly TcpChainPlan[] => {
+    const cidrs = bound.cidrs.filter(cidr => !claimed.has(cidr));
+    if (cidrs.length === 0 && bound.cidrs.length > 0) return chains;
+    return [...chains, { kind: 'tcp', serverNames: [], cidrs, ...to, protocol, dynamicHost: '' }];
+  };
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tcp ?? []) {
       const matching = (rule.match ?? []).filter(match => applies(reader, match, port));
@@ -155,11 +160,7 @@ function plainChains(
       const route = ruleTcpRoute(reader, rule.route ?? [], bound.port, vs);
       if (route === undefined) continue;
       const everything = matching.length === 0 || matching.some(match => (match.destinationSubnets ?? []).length === 0);
-      if (everything || port === 0) {
-        const { cidrs } = bound;
-        chains.push({ kind: 'tcp', serverNames: [], cidrs, config: configOf(vs), route, protocol, dynamicHost: '' });
-        return chains;
-      }
+      if (everything || port === 0) return withOwn({ config: configOf(vs), route });
       // First match wins; a second chain with one of the subnets would make Envoy refuse the listener.
       const cidrs = unclaimed(
         matching.flatMap(match => match.destinationSubnets ?? []),
@@ -167,14 +168,9 @@ function plainChains(
       );
       if (cidrs.length === 0) continue;
       chains.push({ kind: 'tcp', serverNames: [], cidrs, route, protocol, dynamicHost: '' });
-      if (sameSet(cidrs, bound.cidrs)) covered = true;
     }
   }
-  // A chain with the match of the service's own would make Envoy refuse the listener.
-  if (covered) return chains;
-  const route = serviceTcpRoute(reader, bound.service, port);
-  chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, route, protocol, dynamicHost: '' });
-  return chains;
+  return withOwn({ route: serviceTcpRoute(reader, bound.service, port) });
 }
 
 /** Those that are new, each once; they count as claimed from then on. */
@@ -184,10 +180,6 @@ function unclaimed(subnets: readonly string[], claimed: Set<string>): readonly s
     claimed.add(subnet);
     return isNew;
   });
-}
-
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  return [...a].sort().join(',') === [...b].sort().join(',');
 }
 
 function configOf(vs: ResolvedVirtualService): TcpChainPlan['config'] {

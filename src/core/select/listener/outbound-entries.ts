@@ -66,12 +66,16 @@ export class OutboundEntries {
     for (const ports of this.#entries.values()) for (const entry of ports.values()) entry.locked = true;
   }
 
-  /** True if HTTP that comes to the address and port would change nothing, as with most services of a mesh. */
+  /**
+   * True if HTTP that comes to the address and port would change nothing, as with most services of a mesh: HTTP beside
+   * HTTP needs no chain of its own, as its hosts come with the routes.
+   */
   absorbsHttp(bind: string, port: number): boolean {
     const existing = this.#entries.get(bind)?.get(port);
     return existing !== undefined && (existing.locked || existing.kind !== 'TCP');
   }
 
+  /** HTTP that is absorbed is not added, unless it replaces. */
   add(incoming: IncomingEntry): void {
     const [bind] = incoming.plan.binds;
     const ports = this.#entries.get(bind) ?? new Map<number, Entry>();
@@ -88,8 +92,6 @@ export class OutboundEntries {
       existing.kind = incoming.settled;
       return;
     }
-    // HTTP beside HTTP needs no chain of its own: its hosts come with the routes.
-    if (incoming.incoming === 'HTTP' && existing.kind !== 'TCP') return;
     if (incoming.incoming === 'auto' && existing.kind === 'auto') return;
     join(existing, incoming.plan);
     if (incoming.incoming !== existing.kind) existing.kind = 'auto';
@@ -109,7 +111,7 @@ export class OutboundEntries {
 }
 
 function excludes(existing: Entry, incoming: IncomingEntry): boolean {
-  const there = existing.kind === 'auto' ? 'Unsupported' : existing.plan.servicePort.protocol;
+  const there = existing.plan.servicePort.protocol;
   const comes = incoming.plan.servicePort.protocol;
   return there !== comes && (exclusiveProtocols.includes(there) || exclusiveProtocols.includes(comes));
 }

@@ -94,7 +94,8 @@ function carriedBy(reader: ProxyReader, service: Service, { protocol }: Port): r
   if (protocol === 'UDP') return [];
   if (isUnsupported(protocol)) return ['tcp', 'http'];
   if (isHttp(protocol)) return ['http'];
-  const onDemand = isTls(protocol) && service.hostname.startsWith('*') && service.resolution === 'DynamicDNS';
+  // What is resolved on demand has a wildcard for a host, and its ports carry HTTP or TLS.
+  const onDemand = service.resolution === 'DynamicDNS';
   return onDemand && !reader.feature('ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS') ? [] : ['tcp'];
 }
 

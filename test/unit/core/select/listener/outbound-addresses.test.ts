@@ -151,3 +151,34 @@ describe('endpoints of a headless service', () => {
     expect(places([entry('plain', 'TCP', { resolution: 'NONE' })])).toEqual(['0.0.0.0 9000']);
   });
 });
+
+describe('a headless service', () => {
+  const labels = { app: 'h' };
+  const headless = service('h', { clusterIP: 'None', ports: [tcp] });
+  const of = (...ips: readonly string[]): readonly JsonObject[] => [
+    headless,
+    {
+      ...slice(
+        'h',
+        ips.map(ip => ({ ip })),
+      ),
+      ports: [{ name: 'tcp', port: 9000, protocol: 'TCP' }],
+    },
+  ];
+  const own = { name: 'h-1', ip: '10.2.0.1', labels };
+
+  it('has a listener for each endpoint, but none at the address of the proxy itself', () => {
+    expect(places(of('10.2.0.2', '10.2.0.1'))).toEqual(['10.2.0.1 9000', '10.2.0.2 9000']);
+    expect(places(of('10.2.0.2', '10.2.0.1'), own)).toEqual(['10.2.0.2 9000']);
+    expect(places(of('10.2.0.1'), own)).toEqual([]);
+    expect(places([headless])).toEqual([]);
+  });
+
+  it('is one of no addresses whose endpoints the client finds itself: others have their own address', () => {
+    const ranged = entry('r', 'TCP', { addresses: ['10.7.0.1'], resolution: 'NONE' });
+    const endpoints = [{ address: '10.3.0.1' }];
+    const named = entry('n', 'TCP', { resolution: 'STATIC', endpoints });
+    expect(places([ranged])).toEqual(['10.7.0.1 9000']);
+    expect(places([named])).toEqual(['0.0.0.0 9000']);
+  });
+});

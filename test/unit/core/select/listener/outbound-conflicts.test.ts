@@ -29,6 +29,13 @@ describe('services of one port on the wildcard address', () => {
     ],
     [['TCP:a', 'TCP:b'], ['tcp > outbound|9000||a.com']],
     [
+      ['TLS:a', 'TLS:b', 'HTTP:c'],
+      ['tcp a.com > outbound|9000||a.com', 'tcp b.com > outbound|9000||b.com', 'http? 9000'],
+    ],
+    [['HTTP:a', 'HTTP_PROXY:b'], ['http 9000']],
+    [['HTTP_PROXY:a', 'HTTP:b'], ['http 9000']],
+    [['MySQL:a', 'Mongo:b'], ['tcp > outbound|9000||a.com']],
+    [
       ['TLS:a', 'TCP:b'],
       ['tcp a.com > outbound|9000||a.com', 'tcp > outbound|9000||b.com'],
     ],
@@ -84,6 +91,29 @@ describe('services at one address of an egress listener', () => {
   });
 });
 
+describe('services at the wildcard address of an egress listener', () => {
+  const bound = sidecar('s', { egress: [{ bind: '0.0.0.0', captureMode: 'NONE', hosts: ['*/*'] }] });
+
+  it.each<[readonly string[], readonly string[]]>([
+    [['http', 'x'], ['http? 9000']],
+    [
+      ['x', 'http'],
+      ['tcp > outbound|9000||a', 'http? 9000'],
+    ],
+    [
+      ['x', 'x'],
+      ['tcp > outbound|9000||a', 'http? 9000'],
+    ],
+  ])('with ports named %j have the chains %j, and no conflict', (names, chains) => {
+    const services = names.map((name, i) =>
+      service(i === 0 ? 'a' : 'b', { ports: [{ name, port: 9000 }] }, { day: i + 1 }),
+    );
+    expect(plans([bound, ...services])).toEqual([['0.0.0.0 9000', ...chains]]);
+    const found = ask(world([bound, ...services]), outboundListenerPlans, '');
+    expect(found.flatMap(({ conflicts }) => conflicts)).toEqual([]);
+  });
+});
+
 describe('chains that would take the same connections', () => {
   const ranged = (name: string, day: number, addresses: readonly string[], protocol = 'TCP'): JsonObject =>
     serviceEntry(
@@ -108,6 +138,8 @@ describe('chains that would take the same connections', () => {
       'b.com:9000 shares 0.0.0.0:9000 with a.com, which takes its traffic',
       'c.com:9000 shares 0.0.0.0:9000 with a.com, which takes its traffic',
     ]);
+    expect(conflictsOf(...entries('Mongo:a', 'Mongo:b'))).toHaveLength(1);
+    expect(conflictsOf(...entries('TCP:a', 'HTTP:b', 'HTTP:c'))).toEqual([]);
     expect(conflictsOf(...entries('TLS:a', 'TLS:b', 'TCP:c', 'HTTP:d', 'TCP:e'))).toEqual([
       'e.com:9000 shares 0.0.0.0:9000 with a.com, which takes its traffic',
     ]);
