@@ -90,7 +90,7 @@ const HELD_BY: Readonly<Record<string, Row>> = {
     // Every test of routes, listeners and endpoints reaches the names and inputs of clusters.
     ...resources('cluster', '^(clusters/|ambient/|extensions/modules|rules/endpoints)', [], 400),
     ...resources('endpoint', '^(clusters|registry)/'),
-    ...resources('listener', '^(listeners|gateways|policies|extensions|rules|ambient)/', [], 300),
+    ...resources('listener', '^(listeners|gateways|policies|extensions|rules|ambient)/'),
     ...resources('route', '^(routes|gateways|gateway-api|rules|ambient)/'),
     ...resources('nametable', '^registry/'),
     ...resources('secret', '^rules/(unnamed|keys|certificates)'),

@@ -8,6 +8,7 @@ import { type HttpChainTraits, selectHttpFilters } from '../../../../../src/core
 import { selectStats } from '../../../../../src/core/select/listener/istio-filters.ts';
 import type { TrafficClass } from '../../../../../src/core/select/telemetry/traffic-class.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, world } from '../../../world.ts';
+import { reading } from './plans.ts';
 
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
@@ -23,7 +24,7 @@ function of<R>(run: (reader: ProxyReader) => R, options: Options = {}): R {
   const { env = {}, mesh = {}, networks = {}, metadata = {}, node = {}, stock = false } = options;
   const record = proxyOf(nodeOf({ ...node, metadata }));
   const proxy = stock ? { ...record, extensions: new Set(['envoy.filters.http.router']) } : record;
-  return ask(world([], { mesh, networks, settings: { env } }), { name: 'test/listenerInputs', run }, '', proxy);
+  return ask(world([], { mesh, networks, settings: { env } }), reading('test/listenerInputs', run), '', proxy);
 }
 const WAYPOINT: TrafficClass = 'waypoint Service default/web';
 const classes = ['inbound', 'outbound', 'gateway', WAYPOINT] as const;

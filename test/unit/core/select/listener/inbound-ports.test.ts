@@ -16,6 +16,7 @@ import {
 } from '../../../../../src/core/select/listener/inbound-listeners.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 import { peerAuthentication, pod, service, sidecar, slice } from '../../registry/fixtures.ts';
+import { reading } from './plans.ts';
 
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
@@ -232,7 +233,7 @@ describe('the mTLS of an inbound port', () => {
   const tlsOf = (port: number, parts: readonly WorldPart[], node: NodeOptions = {}) =>
     ask(
       world([client, ...parts]),
-      { name: 'test/inboundTls', run: reader => inboundTls(reader, port) },
+      reading('test/inboundTls', reader => inboundTls(reader, port)),
       '',
       proxy(node),
     );
@@ -254,16 +255,21 @@ describe('the mTLS of an inbound port', () => {
     const extensions = [{ name: 'envoy.filters.http.router' }];
     const stock = { ...proxy(), node: { ...nodeOf({ name: 'web-1', labels }), extensions } };
     const of = (port: number) =>
-      ask(world([client, strict]), { name: 'test/inboundTls', run: reader => inboundTls(reader, port) }, '', {
-        ...stock,
-        extensions: new Set(['envoy.filters.http.router']),
-      });
+      ask(
+        world([client, strict]),
+        reading('test/inboundTls', reader => inboundTls(reader, port)),
+        '',
+        {
+          ...stock,
+          extensions: new Set(['envoy.filters.http.router']),
+        },
+      );
     expect([8080, 7070, 9090].map(of)).toEqual(['DISABLE', 'DISABLE', 'refuse']);
   });
 
   it('of a port that nothing serves needs chains of its own', () => {
     const uncovered = (...parts: readonly WorldPart[]) =>
-      ask(world([client, ...parts]), { name: 'test/uncovered', run: uncoveredMtlsPorts }, '', proxy());
+      ask(world([client, ...parts]), reading('test/uncovered', uncoveredMtlsPorts), '', proxy());
     expect(uncovered(strict)).toEqual([7070, 8080]);
     expect(uncovered(strict, ...web(http(80, 8080)))).toEqual([7070]);
     expect(uncovered()).toEqual([]);
@@ -278,13 +284,10 @@ describe('the chains of an inbound port', () => {
   const targetsOf = (parts: readonly WorldPart[], settings: JsonObject = {}) =>
     ask(
       world([client, ...parts], { mesh: settings, settings: { env: { ENABLE_TLS_ON_SIDECAR_INGRESS: 'true' } } }),
-      {
-        name: 'test/inboundTargets',
-        run: reader => [
-          ...reader.get(inboundPorts, '').map(port => inboundTarget(reader, port)),
-          passthroughTarget(reader, 0),
-        ],
-      },
+      reading('test/inboundTargets', reader => [
+        ...reader.get(inboundPorts, '').map(port => inboundTarget(reader, port)),
+        passthroughTarget(reader, 0),
+      ]),
       '',
       proxy(),
     );
@@ -331,13 +334,10 @@ describe('the chains of an inbound port', () => {
   it('out of a tunnel end no TLS', () => {
     const plans = ask(
       world([client, ...web(http(80, 8080)), mode('STRICT')]),
-      {
-        name: 'test/tunnelled',
-        run: reader => {
-          const [port] = reader.get(inboundPorts, '');
-          return tunnelledTarget(reader, inboundTarget(reader, port!)).plans;
-        },
-      },
+      reading('test/tunnelled', reader => {
+        const [port] = reader.get(inboundPorts, '');
+        return tunnelledTarget(reader, inboundTarget(reader, port!)).plans;
+      }),
       '',
       proxy(),
     );

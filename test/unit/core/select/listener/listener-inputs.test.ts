@@ -14,6 +14,7 @@ import { tunnelTlsSettings } from '../../../../../src/core/select/listener/tunne
 import { filterStateFactory, ownNetwork, selectTunnelEnd } from '../../../../../src/core/select/listener/tunnels.ts';
 import { selectVirtualOutbound } from '../../../../../src/core/select/listener/virtual-outbound.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, world } from '../../../world.ts';
+import { reading } from './plans.ts';
 
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
@@ -29,7 +30,7 @@ function of<R>(run: (reader: ProxyReader) => R, options: Options = {}): R {
   const { env = {}, mesh = {}, networks = {}, metadata = {}, node = {}, stock = false } = options;
   const record = proxyOf(nodeOf({ ...node, metadata }));
   const proxy = stock ? { ...record, extensions: new Set(['envoy.filters.http.router']) } : record;
-  return ask(world([], { mesh, networks, settings: { env } }), { name: 'test/listenerInputs', run }, '', proxy);
+  return ask(world([], { mesh, networks, settings: { env } }), reading('test/listenerInputs', run), '', proxy);
 }
 describe('a list of ALPN', () => {
   const tcp = ['istio-peer-exchange', 'h2', 'http/1.1'];

@@ -1,5 +1,6 @@
 // Plans of outbound listeners as short texts.
 
+import type { ProxyReader, Query } from '../../../../../src/core/query/reader.ts';
 import type { ChainPlan } from '../../../../../src/core/select/listener/outbound-chains.ts';
 import { outboundListenerPlans } from '../../../../../src/core/select/listener/outbound-listeners.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, type WorldOptions, type WorldPart, world } from '../../../world.ts';
@@ -19,4 +20,9 @@ export function plans(
 ): readonly (readonly [at: string, ...chains: readonly string[]])[] {
   const found = ask(world(parts, options), outboundListenerPlans, '', proxyOf(nodeOf(node)));
   return found.map(({ binds, port, chains }) => [`${binds.join(' ')} ${port}`, ...chains.map(chainText)]);
+}
+
+/** A query of a function that reads. */
+export function reading<R>(name: string, run: (reader: ProxyReader) => R): Query<'', R> {
+  return { name, run };
 }

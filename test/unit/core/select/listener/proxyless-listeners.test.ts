@@ -13,6 +13,7 @@ import {
 } from '../../../../../src/core/select/listener/proxyless-names.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 import { peerAuthentication, pod, service, slice } from '../../registry/fixtures.ts';
+import { reading } from './plans.ts';
 
 const WEB = 'web.shop.svc.cluster.local';
 const place = { namespace: 'shop', dnsDomain: 'shop.svc.cluster.local' };
@@ -109,7 +110,7 @@ describe('a client', () => {
   ) =>
     ask(
       world(parts, { settings: { env } }),
-      { name: 'test/clients', run: reader => proxylessClientListeners(reader, names) },
+      reading('test/clients', reader => proxylessClientListeners(reader, names)),
       '',
       proxyOf(nodeOf({ ...node, ...more })),
     );
@@ -161,7 +162,7 @@ describe('a server', () => {
   const serverOf = (names: readonly string[], more: readonly WorldPart[] = [], options: NodeOptions = {}) =>
     ask(
       world([...parts, ...more]),
-      { name: 'test/servers', run: reader => proxylessServerListeners(reader, names) },
+      reading('test/servers', reader => proxylessServerListeners(reader, names)),
       '',
       proxyOf(nodeOf({ ...node, ...options })),
     );

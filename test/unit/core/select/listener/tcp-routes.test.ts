@@ -16,6 +16,7 @@ import {
 import { scopeService } from '../../../../../src/core/select/scope/sidecar-scope.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 import { destinationRule, service, sidecar } from '../../registry/fixtures.ts';
+import { reading } from './plans.ts';
 
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
@@ -32,7 +33,7 @@ const two = service('web', { ports: [tcp(80), tcp(81)] });
 
 function routeOf<R>(parts: readonly WorldPart[], run: (reader: ProxyReader) => R, options: Options = {}): R {
   const { env = {}, mesh = {}, node = {} } = options;
-  return ask(world(parts, { mesh, settings: { env } }), { name: 'test/tcpRoute', run }, '', proxyOf(nodeOf(node)));
+  return ask(world(parts, { mesh, settings: { env } }), reading('test/tcpRoute', run), '', proxyOf(nodeOf(node)));
 }
 const toService = (parts: readonly WorldPart[], options: Options = {}, port = 9000): TcpRoute =>
   routeOf(parts, reader => serviceTcpRoute(reader, reader.get(scopeService, WEB)!, port), options);

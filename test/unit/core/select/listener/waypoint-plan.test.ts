@@ -8,6 +8,7 @@ import { ask } from '../../../world.ts';
 import { port, service, shop, waypointProxy } from '../../../xds/ambient/mesh.ts';
 import { destinationRule, serviceEntry, virtualService } from '../../registry/fixtures.ts';
 import { ambientWorld, waypoint } from '../ambient/fixtures.ts';
+import { reading } from './plans.ts';
 
 /** The mesh without a service of its own. */
 const empty = (gateway?: JsonObject): readonly JsonObject[] =>
@@ -25,7 +26,7 @@ function planOf(
   base = empty(),
 ): WaypointPlan {
   const state = ambientWorld([...base, ...objects], env);
-  return ask(state, { name: 'test/waypointPlan', run: selectWaypointPlan }, '', waypointProxy());
+  return ask(state, reading('test/waypointPlan', selectWaypointPlan), '', waypointProxy());
 }
 const named = (name: string, ip: string, ...ports: readonly JsonObject[]): JsonObject => service(name, ip, ports);
 /** `host:port carried`. */
@@ -144,13 +145,10 @@ describe('TCP through a waypoint', () => {
     const state = ambientWorld([...shop(), ...(routes.length > 0 ? [rules] : []), ...more]);
     return ask(
       state,
-      {
-        name: 'test/waypointTcp',
-        run: reader => {
-          const chain = selectWaypointPlan(reader).chains.find(({ name }) => name === OWN);
-          return waypointTcpRoute(reader, chain!);
-        },
-      },
+      reading('test/waypointTcp', reader => {
+        const chain = selectWaypointPlan(reader).chains.find(({ name }) => name === OWN);
+        return waypointTcpRoute(reader, chain!);
+      }),
       '',
       waypointProxy(),
     );
@@ -185,7 +183,7 @@ describe('TCP through a waypoint', () => {
 
   it('to a workload goes into the tunnel', () => {
     const state = ambientWorld(shop());
-    const route = ask(state, { name: 'test/directTcp', run: directTcpRoute }, '', waypointProxy());
+    const route = ask(state, reading('test/directTcp', directTcpRoute), '', waypointProxy());
     expect(route).toMatchObject({ clusters: ['encap'], statPrefix: 'encap', tunnelHost: '' });
   });
 });
