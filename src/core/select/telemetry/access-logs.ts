@@ -18,7 +18,7 @@ import { providerCluster } from './provider-cluster.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import { subjectOf, type TrafficClass } from './traffic-class.ts';
 
-/** What to write; the default of each format, for an empty text and for no labels, is Istio's, made by the generator. */
+/** What to write. An empty text, and undefined labels, stand for Istio's default, which the generator makes. */
 export type LogFormat =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly labels: JsonObject | undefined };

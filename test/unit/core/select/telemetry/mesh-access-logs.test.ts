@@ -62,7 +62,7 @@ describe('without a provider, access logs', () => {
     expect(logs({ accessLogFile: '/log', accessLogEncoding: 'JSON', accessLogFormat })).toEqual(file('/log', json()));
   });
 
-  it('are those of the mesh beside a Telemetry that says nothing of access logs', () => {
+  it('are those of the mesh beside a Telemetry without access logs', () => {
     expect(logs({ accessLogFile: '/log' }, { namespace: { accessLogging: [] } })).toEqual(file('/log', text('')));
   });
 });
@@ -92,7 +92,7 @@ describe('the log of a file provider', () => {
     expect(written({})).toEqual(file('/p', undefined));
   });
 
-  it('has the format of the mesh if it is the provider envoy and says nothing of formats', () => {
+  it('has the format of the mesh if it is the provider envoy without a format', () => {
     const written = (envoyFileAccessLog: JsonObject) =>
       logs({
         accessLogFormat: 'mesh',
