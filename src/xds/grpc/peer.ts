@@ -32,7 +32,8 @@ export function peerOf(call: AnyCall): Peer {
 const CERTIFICATE = Symbol('client certificate');
 
 interface Known {
-  [CERTIFICATE]?: Buffer | undefined;
+  /** Null: the client presented none. */
+  [CERTIFICATE]?: Buffer | null;
 }
 
 /**
@@ -41,11 +42,12 @@ interface Known {
  */
 export function certificateOf(socket: TLSSocket): Buffer | undefined {
   const known = socket as TLSSocket & Known;
-  if (!(CERTIFICATE in known)) {
+  // Not by `in`: the proxy looks at the session for that.
+  if (known[CERTIFICATE] === undefined) {
     // The second question is for a certificate that Node cannot describe: it is no client without one.
-    known[CERTIFICATE] = socket.getPeerCertificate()?.raw ?? socket.getPeerX509Certificate()?.raw;
+    known[CERTIFICATE] = socket.getPeerCertificate()?.raw ?? socket.getPeerX509Certificate()?.raw ?? null;
   }
-  return known[CERTIFICATE];
+  return known[CERTIFICATE] ?? undefined;
 }
 
 /** `192.0.2.1:443`, `[2001:db8::1]:443`, also `ipv6:…` forms and what a Unix socket is called. */
