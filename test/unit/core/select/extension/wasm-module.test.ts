@@ -9,7 +9,9 @@ import {
 } from '../../../../../src/core/select/extension/extension-config.ts';
 import { type ModuleCode, moduleServers } from '../../../../../src/core/select/extension/wasm-module.ts';
 import { ask, inCluster, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
-import { metadata } from '../../registry/fixtures.ts';
+import { shop, sidecarProxy, waypointProxy } from '../../../xds/ambient/mesh.ts';
+import { metadata, service } from '../../registry/fixtures.ts';
+import { ambientWorld, hbone, namespace, waypoint } from '../ambient/fixtures.ts';
 
 const SHA = '0123456789abcdef'.repeat(4);
 const ENGINE = 'envoy.wasm.runtime.v8';
@@ -137,6 +139,21 @@ describe('the configuration of a module', () => {
     expect(configOf([module('x')], AGENT, 'default.b')).toBeUndefined();
     expect(configOf([module('x', {}, 'a', 'bank')], AGENT, 'bank.a')).toBeUndefined();
     expect(configOf([module('x', {}, 'a', 'istio-system')], AGENT, 'istio-system.a')).toBeDefined();
+  });
+
+  it('is for a waypoint also that of a namespace whose services are behind it, and of no further one', () => {
+    const gateway = waypoint('way', { namespace: 'shop', listeners: [hbone({ from: 'All' })] });
+    const labels = { 'istio.io/use-waypoint': 'way', 'istio.io/use-waypoint-namespace': 'shop' };
+    const state = ambientWorld([
+      ...shop({ gateway }),
+      ...['bank', 'edge'].map(name => namespace(name)),
+      service('till', {}, { namespace: 'bank', labels }),
+      service('till', {}, { namespace: 'edge' }),
+      ...['shop', 'bank', 'edge'].map(name => module('reg.test/a', {}, 'a', name)),
+    ]);
+    const isServed = (name: string): boolean => ask(state, config, `${name}.a`, waypointProxy()) !== undefined;
+    expect(['shop', 'bank', 'edge'].filter(isServed)).toEqual(['shop', 'bank']);
+    expect(ask(state, config, 'bank.a', sidecarProxy())).toBeUndefined();
   });
 
   const env = [
