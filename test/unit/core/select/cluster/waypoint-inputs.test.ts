@@ -148,16 +148,16 @@ describe('a cluster of a service behind a waypoint', () => {
     expect(named.map(one => one.ruleName + one.ruleNamespace)).toEqual(['', '', 'rshop']);
   });
 
-  it('speaks HTTP/2 by its port or a rule', () => {
+  it('speaks HTTP/2 by its port, a rule or, on ports without a protocol, its client', () => {
     const pool = (http: JsonObject) => policy({ connectionPool: { http } });
     const spoken = (parts: readonly JsonObject[], options: Options = {}) => {
       const [http, , , detected] = behind([...shop(), ...parts], options).map(one => one.finalProtocol);
       return [http, detected];
     };
-    expect(spoken([])).toEqual(['unset', 'unset']);
-    expect(spoken([pool({ h2UpgradePolicy: 'UPGRADE' })])).toEqual(['http2', 'http2']);
+    expect(spoken([])).toEqual(['unset', 'downstream']);
+    expect(spoken([pool({ h2UpgradePolicy: 'UPGRADE' })])).toEqual(['http2', 'downstream']);
     expect(spoken([pool({ useClientProtocol: true })])).toEqual(['downstream', 'downstream']);
-    expect(spoken([], { mesh: { h2UpgradePolicy: 'UPGRADE' } })).toEqual(['http2', 'unset']);
+    expect(spoken([], { mesh: { h2UpgradePolicy: 'UPGRADE' } })).toEqual(['http2', 'downstream']);
     const tls = { mode: 'SIMPLE' };
     const upgraded = policy({ tls, connectionPool: { http: { h2UpgradePolicy: 'UPGRADE' } } });
     expect(only([...shop(), upgraded]).sockets?.tls?.http2).toBe(true);
