@@ -7,7 +7,7 @@
 
 import type { JsonObject } from '../../base/json.ts';
 import type { McpKind } from '../../model/mcp-kinds.ts';
-import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
+import { configKey, type Obj } from '../../model/object.ts';
 import type { Resolution, Service } from '../../model/service.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { istioSchema } from '../../schema/istio-schema.gen.ts';
@@ -87,7 +87,6 @@ const syntheticEntry = {
     { service, cluster }: { readonly service: Service; readonly cluster: string },
   ): Obj<'ServiceEntry'> => {
     const { hostname, namespace, name, exportTo, selector, ports } = service;
-    const own = reader.setting('clusterId');
     const spec: ServiceEntry = {
       hosts: [hostname],
       addresses: addressesOf(service, cluster),
@@ -105,13 +104,14 @@ const syntheticEntry = {
     };
     return {
       kind: 'ServiceEntry',
-      cluster: own,
+      cluster: reader.setting('clusterId'),
       namespace,
       name: `synthetic-${name}`,
       labels: {},
       annotations: {},
       creationTime: service.creationTime,
-      resourceVersion: reader.object('Service', kubernetesKey(own, namespace, name))?.resourceVersion ?? '',
+      // That of a Service is no part of what is recorded of it.
+      resourceVersion: '',
       uid: '',
       spec,
     };
