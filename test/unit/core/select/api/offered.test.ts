@@ -115,6 +115,8 @@ describe('the entry of a service', () => {
     expect(addresses('Kubernetes')).toEqual(['10.96.0.1']);
     expect(addresses('remote')).toEqual(['10.0.0.9']);
     expect(addresses('')).toEqual(['10.0.0.9', '10.96.0.1']);
+    expect(addresses('third')).toEqual(['10.96.0.1']);
+    expect(specOf({ clusterIPs: ['10.96.0.1', 'fd00::1'] }).addresses).toEqual(['10.96.0.1']);
     expect(specOf({ clusterIP: 'None' }).addresses).toEqual([]);
   });
 });
