@@ -2,30 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { ProxyReader } from '../../../../../src/core/query/reader.ts';
 import { selectHcm } from '../../../../../src/core/select/listener/http-connection-manager.ts';
 import { type HttpChainTraits, selectHttpFilters } from '../../../../../src/core/select/listener/http-filters.ts';
 import { selectStats } from '../../../../../src/core/select/listener/istio-filters.ts';
 import type { TrafficClass } from '../../../../../src/core/select/telemetry/traffic-class.ts';
-import { ask, type NodeOptions, nodeOf, proxyOf, world } from '../../../world.ts';
-import { reading } from './plans.ts';
+import { type EmptyMesh as Options, ofEmptyMesh as of } from './plans.ts';
 
-interface Options {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly mesh?: JsonObject;
-  readonly networks?: JsonObject;
-  readonly metadata?: JsonObject;
-  readonly node?: NodeOptions;
-  /** An Envoy without the filters of Istio. */
-  readonly stock?: boolean;
-}
-
-function of<R>(run: (reader: ProxyReader) => R, options: Options = {}): R {
-  const { env = {}, mesh = {}, networks = {}, metadata = {}, node = {}, stock = false } = options;
-  const record = proxyOf(nodeOf({ ...node, metadata }));
-  const proxy = stock ? { ...record, extensions: new Set(['envoy.filters.http.router']) } : record;
-  return ask(world([], { mesh, networks, settings: { env } }), reading('test/listenerInputs', run), '', proxy);
-}
 const WAYPOINT: TrafficClass = 'waypoint Service default/web';
 const classes = ['inbound', 'outbound', 'gateway', WAYPOINT] as const;
 

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { ProxyReader } from '../../../../../src/core/query/reader.ts';
 import type { ServerTLSSettings } from '../../../../../src/core/schema/istio-types.gen.ts';
 import { gatewayTcp, plainHttp, serverTcp } from '../../../../../src/core/select/listener/alpn.ts';
 import { takesProxyProtocol } from '../../../../../src/core/select/listener/gateway-listeners.ts';
@@ -13,25 +12,8 @@ import { isKnownCipher, tlsChoice } from '../../../../../src/core/select/listene
 import { tunnelTlsSettings } from '../../../../../src/core/select/listener/tunnel-tls.ts';
 import { filterStateFactory, ownNetwork, selectTunnelEnd } from '../../../../../src/core/select/listener/tunnels.ts';
 import { selectVirtualOutbound } from '../../../../../src/core/select/listener/virtual-outbound.ts';
-import { ask, type NodeOptions, nodeOf, proxyOf, world } from '../../../world.ts';
-import { reading } from './plans.ts';
+import { type EmptyMesh as Options, ofEmptyMesh as of } from './plans.ts';
 
-interface Options {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly mesh?: JsonObject;
-  readonly networks?: JsonObject;
-  readonly metadata?: JsonObject;
-  readonly node?: NodeOptions;
-  /** An Envoy without the filters of Istio. */
-  readonly stock?: boolean;
-}
-
-function of<R>(run: (reader: ProxyReader) => R, options: Options = {}): R {
-  const { env = {}, mesh = {}, networks = {}, metadata = {}, node = {}, stock = false } = options;
-  const record = proxyOf(nodeOf({ ...node, metadata }));
-  const proxy = stock ? { ...record, extensions: new Set(['envoy.filters.http.router']) } : record;
-  return ask(world([], { mesh, networks, settings: { env } }), reading('test/listenerInputs', run), '', proxy);
-}
 describe('a list of ALPN', () => {
   const tcp = ['istio-peer-exchange', 'h2', 'http/1.1'];
   const http = ['h2', 'http/1.1'];
