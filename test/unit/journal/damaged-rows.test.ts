@@ -53,7 +53,7 @@ describe('verify', () => {
     expect(await found(3, behindHole(change))).toContainEqual(['changed', 3, column]);
   });
 
-  it('says that a row was changed once, and goes on with what is stored', async () => {
+  it('reports a changed row once, and verifies the rest by what is stored', async () => {
     expect(await found(5, row => (row.seq === 3 ? { ...row, body: Buffer.from('[]') } : row))).toEqual([
       ['changed', 3, 'event.body'],
     ]);

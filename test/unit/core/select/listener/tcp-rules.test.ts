@@ -195,7 +195,7 @@ describe('without a rule, TLS to a service that shares its address', () => {
   const db = service('db', { ports: [{ name: 'tls', port: 9000 }] });
   const bound = sidecar('s', { egress: [{ bind: '0.0.0.0', hosts: ['*/*'] }] });
 
-  it('is told by the names of the service and of its aliases', () => {
+  it('is detected by the names of the service and of its aliases', () => {
     const headless = service('db', { clusterIP: 'None', ports: [{ name: 'tls', port: 9000 }] });
     expect(plans([db])).toEqual([['10.96.0.1 9000', 'tcp > outbound|9000||db']]);
     const [chain] = plans([headless, alias, bound]).flatMap(([, ...chains]) => chains);

@@ -1,4 +1,4 @@
-// What a tracer of each provider is told, and what tracing is without one.
+// The settings of a tracer of each provider, and tracing without one.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';

@@ -117,7 +117,7 @@ describe('an outbound listener', () => {
     expect(message(busy).connectionBalanceConfig).toEqual({ exactBalance: {} });
   });
 
-  it('inspects TLS where told to, and HTTP, for which it waits, where a chain is told by it', () => {
+  it('inspects TLS where told to, and HTTP, for which it waits, where a chain depends on it', () => {
     expect(message({ inspectsTls: true }).listenerFilters).toEqual([tlsInspector]);
     expect(message({ inspectsTls: true }).listenerFiltersTimeout).toEqual(never);
     const sniffed = message({ chains: [narrow(), narrow(['h2c']), chain] });
