@@ -59,11 +59,11 @@ export const authorizations: Query<'', readonly AuthorizationInputs[]> = {
 };
 
 /**
- * A selector without a list of labels selects nothing here, an empty list all. A policy with an undecided selection
- * reaches all that it could select.
+ * A selector without a list of labels selects nothing here, an empty list all. A policy with an undecided selection has
+ * no selector, so it reaches all that it could select.
  */
 function scopeOf(reader: Reader, { namespace, spec }: Obj<'AuthorizationPolicy'>): AuthorizationInputs['scope'] {
-  if (spec.selector !== undefined && spec.selectsAll !== true) return 'WORKLOAD_SELECTOR';
+  if (spec.selector !== undefined) return 'WORKLOAD_SELECTOR';
   return namespace === reader.mesh('rootNamespace') ? 'GLOBAL' : 'NAMESPACE';
 }
 
@@ -77,7 +77,7 @@ export const authorizationsOf: Query<LabelledIn, readonly string[]> = {
     for (const place of new Set([namespace, root])) {
       for (const { name, spec } of reader.objects('AuthorizationPolicy', `${place}/`)) {
         const selector = spec.selector?.matchLabels;
-        if (spec.selectsAll === true || selector === undefined || !selects(selector, labels)) continue;
+        if (selector === undefined || !selects(selector, labels)) continue;
         const key = configKey(place, name);
         if (reader.get(authorizationNamed, key) !== undefined) found.push(key);
       }
@@ -100,13 +100,13 @@ export const waypointAllowances: Query<'', readonly WaypointAllowance[]> = {
   },
 };
 
-/** Names of the allowances that a workload lists. `keys`: of the waypoints of its services. */
+/** Names of the allowances that a workload lists. `keys`: of the waypoints of its services, empty for none. */
 export function allowancesOf(reader: Reader, own: Waypoint | undefined, keys: readonly string[]): readonly string[] {
   if (!reader.feature('PILOT_AUTO_ALLOW_WAYPOINT_POLICY')) return [];
-  const ownKey = own === undefined ? '' : configKey(own.namespace, own.name);
-  const ofServices = [...new Set(keys)].filter(key => key !== '' && key !== ownKey).sort();
-  return [...ofServices, ownKey].flatMap(key => {
-    const waypoint = key === '' ? undefined : reader.get(waypointNamed, key);
+  const ownKeys = own === undefined ? [] : [configKey(own.namespace, own.name)];
+  const others = [...new Set(keys)].filter(key => !ownKeys.includes(key)).sort();
+  return [...others, ...ownKeys].flatMap(key => {
+    const waypoint = reader.get(waypointNamed, key);
     if (waypoint === undefined || reader.get(waypointAccounts, key).length === 0) return [];
     return [configKey(waypoint.namespace, allowanceName(waypoint.namespace, waypoint.name))];
   });

@@ -47,7 +47,8 @@ const portLevels: Query<string, PortLevels | undefined> = {
   name: 'select/ambient/portLevels',
   run: (reader, key) => {
     const policy = reader.object('PeerAuthentication', key);
-    if (policy?.spec.selector === undefined || policy.namespace === reader.mesh('rootNamespace')) return undefined;
+    if (policy === undefined || policy.namespace === reader.mesh('rootNamespace')) return undefined;
+    // Accepted only beside a selector. Numbers as keys are in ascending order.
     const ports = Object.entries(policy.spec.portLevelMtls ?? {});
     if (ports.length === 0) return undefined;
     return {
@@ -56,7 +57,7 @@ const portLevels: Query<string, PortLevels | undefined> = {
       mode: modeOf(policy.spec.mtls),
       ofNamespace: reader.get(generalMode, policy.namespace),
       ofMesh: reader.get(generalMode, reader.mesh('rootNamespace')),
-      ports: ports.map(([port, mtls]) => [Number(port), modeOf(mtls)] as const).sort(([a], [b]) => a - b),
+      ports: ports.map(([port, mtls]) => [Number(port), modeOf(mtls)]),
     };
   },
 };

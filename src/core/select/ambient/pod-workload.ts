@@ -1,7 +1,6 @@
 // A pod of the config cluster as ztunnel knows it.
 // Source: Istio pilot/pkg/serviceregistry/ambient/workloads.go (podWorkloadBuilder).
 
-import { isIp } from '../../base/ip.ts';
 import { REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from '../../base/labels.ts';
 import { kubernetesHost } from '../../model/hosts.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
@@ -67,8 +66,7 @@ export const podAmbientWorkload: Query<string, AmbientWorkload | undefined> = {
 
 /** One that waits for its containers counts as soon as it has an address. */
 function isWorkload(pod: Obj<'Pod'>): boolean {
-  const { podIPs } = pod.spec;
-  return !hasEnded(pod) && podIPs.length > 0 && podIPs.every(isIp);
+  return !hasEnded(pod) && pod.spec.podIPs.length > 0;
 }
 
 /** Argument: key of a node. `region/zone/subzone` by its labels; empty: unknown. Labels of pods do not count. */
@@ -91,7 +89,7 @@ function servicesOf(reader: Reader, pod: Obj<'Pod'>): readonly AmbientService[] 
   const found = new Map(selecting.map(service => [service.hostname, service] as const));
   for (const slice of reader.indexed('slicesByPod', `${cluster}/${namespace}/${name}`)) {
     const of = slice.labels[SERVICE_NAME_LABEL];
-    if (of === undefined) continue;
+    if (of === undefined || slice.spec.addressType === 'FQDN') continue;
     const host = kubernetesHost(of, slice.namespace, reader.setting('domainSuffix'));
     const service = found.has(host) ? undefined : reader.get(ambientServiceNamed, configKey(slice.namespace, host));
     if (service?.registry === 'Service') found.set(host, service);
@@ -106,6 +104,6 @@ function portsIn(pod: Obj<'Pod'>, service: AmbientService): WorkloadService {
 /** Undefined: the pod has no port of that name. */
 function targetIn(pod: Obj<'Pod'>, { registry }: AmbientService, port: AmbientPort): number | undefined {
   if (port.targetName !== '') return containerPort(pod, port.targetName, 'TCP');
-  if (registry === 'Service' || port.name === '') return port.targetPort;
+  if (registry === 'Service') return port.targetPort;
   return containerPort(pod, port.name, 'TCP') ?? port.targetPort;
 }

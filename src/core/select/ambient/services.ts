@@ -17,7 +17,6 @@ import type { AmbientService } from './service.ts';
 export const ambientServicesOfHost: Query<string, readonly AmbientService[]> = {
   name: 'select/ambient/servicesOfHost',
   run: (reader, host) => {
-    if (!reader.feature('PILOT_ENABLE_AMBIENT')) return [];
     const named = kubernetesServiceOf(host, reader.setting('domainSuffix'));
     const kubernetes =
       named === undefined ? undefined : reader.get(kubernetesAmbientService, configKey(named.namespace, named.name));
@@ -47,7 +46,6 @@ export const ambientServiceNamed: Query<string, AmbientService | undefined> = {
 export const ambientServices: Query<'', readonly AmbientService[]> = {
   name: 'select/ambient/services',
   run: reader => {
-    if (!reader.feature('PILOT_ENABLE_AMBIENT')) return [];
     const suffix = reader.setting('domainSuffix');
     const hosts = new Set([
       ...kubernetesServices(reader, '').map(({ name, namespace }) => kubernetesHost(name, namespace, suffix)),

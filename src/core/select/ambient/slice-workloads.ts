@@ -1,7 +1,6 @@
 // Endpoints of slices that are no pods, as ztunnel knows them: they were written by hand, and may be anybody's.
 // Source: Istio pilot/pkg/serviceregistry/ambient/workloads.go (endpointSlicesBuilder).
 
-import { isIp } from '../../base/ip.ts';
 import type { EndpointSliceData } from '../../kinds/kubernetes/endpoint-slice.ts';
 import { kubernetesHost } from '../../model/hosts.ts';
 import { configKey } from '../../model/object.ts';
@@ -44,8 +43,8 @@ export const sliceWorkloads: Query<string, readonly AmbientWorkload[]> = {
     };
     const found = new Map<string, AmbientWorkload>();
     for (const { addresses, conditions } of foreign) {
-      const [first = ''] = addresses;
-      if (found.has(first) || addresses.length === 0 || !addresses.every(isIp)) continue;
+      const first = addresses[0]!;
+      if (found.has(first)) continue;
       const uid = `${cluster}/discovery.k8s.io/EndpointSlice/${namespace}/${name}/${first}`;
       found.set(first, { ...shared, uid, addresses, healthy: conditions.ready ?? true });
     }

@@ -7,6 +7,7 @@
 import { goBoolean } from '../../base/go-boolean.ts';
 import { isIp } from '../../base/ip.ts';
 import { EAST_WEST_CONTROLLER, type Labels, MANAGED_LABEL, WAYPOINT_CONTROLLER } from '../../base/labels.ts';
+import type { GatewayAddresses } from '../../kinds/gateway-api/kubernetes-gateway.ts';
 import { isReadable, type LabelSelector, selectsAll } from '../../mesh/label-selector.ts';
 import { configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -79,7 +80,7 @@ export const waypointNamed: Query<string, Waypoint | undefined> = {
     return {
       namespace: gateway.namespace,
       name: gateway.name,
-      address: addressOf(reader, gateway),
+      address: addressOf(reader, gateway.namespace, gateway.spec.status.addresses),
       trafficType: gateway.labels[WAYPOINT_FOR] ?? gatewayClass?.labels[WAYPOINT_FOR] ?? 'service',
       binding,
       allowed: allowedOf(gateway, binding),
@@ -116,8 +117,8 @@ export function isOfWaypoint(labels: Labels): boolean {
 
 /** The waypoint that a workload is an instance of. */
 export function waypointOfInstance(reader: Reader, { namespace, labels }: Bound): Waypoint | undefined {
-  const name = labels[GATEWAY_NAME_LABEL] ?? '';
-  return name === '' ? undefined : reader.get(waypointNamed, configKey(namespace, name));
+  const name = labels[GATEWAY_NAME_LABEL];
+  return name === undefined ? undefined : reader.get(waypointNamed, configKey(namespace, name));
 }
 
 /** Whether ingress gateways send to the waypoint; undefined: neither the service nor its namespace says. */
@@ -130,7 +131,7 @@ export function ingressUsesWaypoint(reader: Reader, { namespace, labels }: Bound
 export const waypointAccounts: Query<string, readonly string[]> = {
   name: 'select/ambient/waypointAccounts',
   run: (reader, key) => {
-    const [namespace = '', name = ''] = key.split('/');
+    const [namespace, name] = key.split('/');
     return reader
       .objects('Pod', `${reader.setting('clusterId')}/${namespace}/`)
       .filter(({ labels, spec }) => labels[GATEWAY_NAME_LABEL] === name && spec.phase !== 'Failed')
@@ -140,9 +141,8 @@ export const waypointAccounts: Query<string, readonly string[]> = {
 };
 
 function named(reader: Reader, { namespace, labels }: Bound): WaypointChoice {
-  const own = nameIn(labels, namespace);
-  const key = own === undefined ? nameIn(namespaceLabels(reader, namespace), namespace) : own;
-  if (key === undefined || key === '') return {};
+  const key = nameIn(labels, namespace) ?? nameIn(namespaceLabels(reader, namespace), namespace) ?? '';
+  if (key === '') return {};
   const waypoint = reader.get(waypointNamed, key);
   if (waypoint === undefined) return { problem: { reason: 'notReady', waypoint: key } };
   return allows(reader, waypoint, namespace) ? { waypoint } : { problem: { reason: 'denied', waypoint: key } };
@@ -166,23 +166,26 @@ function namespaceLabels(reader: Reader, namespace: string): Labels {
   return reader.object('Namespace', `${reader.setting('clusterId')}/${namespace}`)?.labels ?? {};
 }
 
-function addressOf(reader: Reader, { namespace, spec }: Obj<'KubernetesGateway'>): WaypointAddress | undefined {
-  const addresses = spec.status?.addresses ?? [];
+function addressOf(
+  reader: Reader,
+  namespace: string,
+  addresses: GatewayAddresses['addresses'],
+): WaypointAddress | undefined {
   const host = addresses.find(({ type }) => type === 'Hostname');
   if (host !== undefined) return { namespace, hostname: host.value ?? '' };
   const ip = addresses.find(({ type, value = '' }) => type === 'IPAddress' && isIp(value))?.value;
   return ip === undefined ? undefined : { network: reader.get(localNetwork, ''), ip };
 }
 
-/** `NONE`, `PROXY`, or one of them with `/port`; a port that cannot be read is none. */
+/**
+ * `NONE`, `PROXY`, or one of them with `/port`. A port that cannot be read is none, one that is too large the largest
+ * number: Go's strconv.ParseUint gives both beside its error, which istiod only logs.
+ */
 function bindingOf(annotation: string | undefined): InboundBinding | undefined {
-  const [protocol, port, ...more] = annotation?.split('/') ?? [];
+  if (annotation === undefined) return undefined;
+  const [protocol, port = '', ...more] = annotation.split('/');
   if ((protocol !== 'NONE' && protocol !== 'PROXY') || more.length > 0) return undefined;
-  return { protocol, port: port !== undefined && isUint32(port) ? Number(port) : 0 };
-}
-
-function isUint32(text: string): boolean {
-  return /^\d+$/.test(text) && Number(text) <= 0xffff_ffff;
+  return { protocol, port: /^\d+$/.test(port) ? Math.min(Number(port), 0xffff_ffff) : 0 };
 }
 
 /** The listener to which traffic is bound says who may attach, else the one for HBONE. */

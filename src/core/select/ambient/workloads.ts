@@ -23,7 +23,7 @@ export const workloadNamespaces: Query<'', readonly string[]> = {
       reader.objects('ServiceEntry'),
       reader.objects('EndpointSlice', cluster),
     ];
-    return [...new Set(lists.flatMap(namespacesOf))].sort();
+    return [...new Set(lists.flat().map(({ namespace }) => namespace))].sort();
   },
 };
 
@@ -44,11 +44,6 @@ export const workloadsIn: Query<string, readonly AmbientWorkload[]> = {
     ];
   },
 };
-
-/** `objects` are in key order, so those of a namespace are together. */
-function namespacesOf(objects: readonly Obj[]): readonly string[] {
-  return objects.map(({ namespace }) => namespace).filter((namespace, i) => namespace !== objects[i - 1]?.namespace);
-}
 
 function keyOf({ namespace, name }: Obj): string {
   return configKey(namespace, name);
