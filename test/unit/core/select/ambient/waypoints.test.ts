@@ -214,7 +214,7 @@ describe('a waypoint admits', () => {
   const bound = listener(15_088, 'TCP', 'All');
   const sandwich = listener(15_089, 'istio.io/PROXY', 'All');
   const admits = (listeners: readonly JsonObject[], text?: string): string | undefined => {
-    const annotations = text === undefined ? {} : { [binding]: text };
+    const annotations: Readonly<Record<string, string>> = text === undefined ? {} : { [binding]: text };
     return ask(ambientWorld([waypoint('w', { listeners, annotations })]), waypointNamed, 'default/w')?.allowed.from;
   };
 
