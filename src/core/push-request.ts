@@ -87,6 +87,30 @@ export function mergePushRequests(a: PushRequest, b: PushRequest): PushRequest {
   };
 }
 
+/** What merging them two by two in this order gives, at a cost that follows the number of their keys. */
+export function mergeAllPushRequests(requests: Iterable<PushRequest>): PushRequest {
+  const sum = new PushRequestSum();
+  for (const request of requests) sum.add(request);
+  return sum.total();
+}
+
+/** Gathers requests. Merging each with all before it would copy and sort the keys of all, once for each request. */
+export class PushRequestSum {
+  readonly #keys = new Set<string>();
+  /** All but the keys. */
+  #merged = noPush;
+
+  add(request: PushRequest): void {
+    if (isNoPush(request)) return;
+    for (const key of request.configsUpdated) this.#keys.add(key);
+    this.#merged = mergePushRequests(this.#merged, { ...request, configsUpdated: [] });
+  }
+
+  total(): PushRequest {
+    return this.#keys.size === 0 ? this.#merged : { ...this.#merged, configsUpdated: [...this.#keys].sort() };
+  }
+}
+
 export const pushRequestMonoid: Monoid<PushRequest> = { empty: noPush, concat: mergePushRequests };
 
 export function isNoPush(request: PushRequest): boolean {

@@ -5,7 +5,7 @@
 import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
-import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
+import { type PushRequest, PushRequestSum } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import type { Clock } from './clock.ts';
 import type { Progress } from './progress.ts';
@@ -52,7 +52,7 @@ export async function foldBatch(
   { clock, log, rejected, listeners, progress }: FoldBatchOptions,
 ): Promise<FoldedBatch> {
   const effects: Effect[] = [];
-  let request = noPush;
+  const request = new PushRequestSum();
   let state = from;
   const failures: Unrecorded[] = [];
   let sliceEnd = clock.now() + FOLD_SLICE_MS;
@@ -63,7 +63,7 @@ export async function foldBatch(
     state = folded.state;
     if (folded.failure !== undefined) failures.push(rejection(event, folded.failure, log));
     for (const effect of folded.effects) {
-      if (effect.kind === 'Push') request = mergePushRequests(request, effect.request);
+      if (effect.kind === 'Push') request.add(effect.request);
       else effects.push(effect);
     }
     if (clock.now() >= sliceEnd) {
@@ -71,7 +71,7 @@ export async function foldBatch(
       sliceEnd = clock.now() + FOLD_SLICE_MS;
     }
   }
-  return { state, request, effects, failures };
+  return { state, request: request.total(), effects, failures };
 }
 
 function rejection(event: Event, reason: string, log: ErrorLog): Unrecorded {

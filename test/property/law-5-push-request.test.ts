@@ -6,6 +6,7 @@ import type { Event } from '../../src/core/event.ts';
 import {
   CAUSE_BLOCKS_MAX,
   type Causes,
+  mergeAllPushRequests,
   mergePushRequests,
   noPush,
   type PushRequest,
@@ -119,6 +120,15 @@ describe('law 5: PushRequest is a monoid', () => {
         expect(mergePushRequests(mergePushRequests(x, y), z)).toEqual(mergePushRequests(x, mergePushRequests(y, z)));
       }),
       parameters(500),
+    );
+  });
+
+  test('merges many at once as one after the other', () => {
+    fc.assert(
+      fc.property(singles, all => {
+        expect(mergeAllPushRequests([noPush, ...all.map(one), noPush])).toEqual(merged(all));
+      }),
+      parameters(300),
     );
   });
 

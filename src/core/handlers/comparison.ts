@@ -71,11 +71,6 @@ export function orNothing(request: PushRequest): PushRequest | undefined {
   return request === noPush ? undefined : request;
 }
 
-/** Merged in the order given. */
-export function mergeAll(requests: readonly PushRequest[]): PushRequest {
-  return requests.reduce(mergePushRequests, noPush);
-}
-
 /** Host names that the proxy resolves are part of the cluster, not of EDS. */
 function isResolvedByProxy(reader: Reader, hostname: string, namespace: string): boolean {
   return reader

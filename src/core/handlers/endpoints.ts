@@ -5,12 +5,12 @@
 
 import type { Obj } from '../model/object.ts';
 import type { ProxyRecord } from '../model/proxy.ts';
-import type { PushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
+import { type Comparison, compareStates, endpointRequest, gatewayRequest, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { sliceRequest } from './slice-change.ts';
 import { serviceEntryInstanceHandler } from './workload-instance.ts';
@@ -43,7 +43,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   for (const one of pods) addServicesOfPod(comparison, one, names);
   const isOwn = ({ facets }: ProxyRecord): boolean => facets.id === `${pod.name}.${pod.namespace}`;
   return orNothing(
-    mergeAll([
+    mergeAllPushRequests([
       requestFor(comparison, names),
       serviceEntryInstanceHandler(
         comparison,
@@ -72,7 +72,7 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
   );
   const ids = new Set(pods.map(pod => `${pod.name}.${pod.namespace}`));
   return orNothing(
-    mergeAll([
+    mergeAllPushRequests([
       requestFor(comparison, names),
       ...entries,
       gatewayRequest(comparison),
@@ -104,5 +104,5 @@ function requestFor(comparison: Comparison, names: ServiceNames): PushRequest {
     const [namespace = '', name = ''] = key.split('/');
     return hostsOfService(comparison.after, name, namespace).map(host => endpointRequest(comparison, host, namespace));
   });
-  return mergeAll(requests);
+  return mergeAllPushRequests(requests);
 }

@@ -6,12 +6,12 @@ import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';
 import { discovers } from '../mesh/discovery-selectors.ts';
 import { type Obj, objectName } from '../model/object.ts';
-import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
 import type { GatewayListener } from '../schema/gateway-api-types.gen.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { compareStates, mergeAll, orNothing, serviceKey } from './comparison.ts';
+import { compareStates, orNothing, serviceKey } from './comparison.ts';
 import { serviceRequest } from './service.ts';
 
 export function namespaceHandler(before: State, after: State, change: Change): PushRequest | undefined {
@@ -41,7 +41,7 @@ export function namespaceHandler(before: State, after: State, change: Change): P
     const keys = now.map(service => serviceKey(service.namespace, service.hostname));
     requests.push(pushRequest(change.seq, 'service', keys, { full: true }));
   }
-  return orNothing(mergeAll(requests));
+  return orNothing(mergeAllPushRequests(requests));
 }
 
 /** Labels decide which namespaces listeners of Gateways and ListenerSets take routes from. */

@@ -4,7 +4,7 @@
 
 import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';
-import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Query } from '../query/reader.ts';
 import { clusterSetService } from '../registry/cluster-set.ts';
 import { kubernetesService } from '../registry/kubernetes-service.ts';
@@ -16,7 +16,6 @@ import {
   compareStates,
   endpointRequest,
   gatewayRequest,
-  mergeAll,
   orNothing,
   serviceKey,
 } from './comparison.ts';
@@ -26,13 +25,15 @@ export function serviceHandler(before: State, after: State, change: Change): Pus
   const comparison = compareStates(change.seq, before, after);
   const [{ namespace }] = versionsOf(change);
   const tag = namespace === after.settings.systemNamespace ? revisionTagHandler(change) : undefined;
-  return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]));
+  return orNothing(
+    mergeAllPushRequests([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]),
+  );
 }
 
 /** The push request for a Kubernetes service (`cluster/namespace/name`) that differs, or whose endpoints differ. */
 export function serviceRequest(comparison: Comparison, key: string): PushRequest {
   const inSet = clusterSetRequest(comparison, key.slice(key.indexOf('/') + 1));
-  return mergeAll([differenceRequest(comparison, kubernetesService, key), inSet]);
+  return mergeAllPushRequests([differenceRequest(comparison, kubernetesService, key), inSet]);
 }
 
 /** The same for the name in the set of clusters of the service `namespace/name`. */
@@ -53,7 +54,7 @@ function differenceRequest(
   const endpoints = endpointRequest(comparison, hostname, namespace);
   if (sameContent(old, now)) return endpoints;
   const keys = [serviceKey(namespace, hostname), ...targetKeys(comparison, old), ...targetKeys(comparison, now)];
-  return mergeAll([pushRequest(comparison.seq, 'service', keys, { full: true }), endpoints]);
+  return mergeAllPushRequests([pushRequest(comparison.seq, 'service', keys, { full: true }), endpoints]);
 }
 
 /** The services that an alias resolves to carry its name. */

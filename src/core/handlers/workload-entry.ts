@@ -2,11 +2,11 @@
 // Kubernetes services that select it, and the proxy on it.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (workloadEntryHandler).
 
-import type { PushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import { entryWorkload, remoteEntryWorkload } from '../registry/workload-entry.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { compareStates, mergeAll, orNothing } from './comparison.ts';
+import { compareStates, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { kubernetesInstanceHandler, serviceEntryInstanceHandler } from './workload-instance.ts';
 
@@ -27,5 +27,5 @@ export function workloadEntryHandler(before: State, after: State, change: Change
     serviceEntryInstanceHandler(comparison, namespace, labels),
     proxyRequest(after, change, proxy => proxy.facets.ips.some(ip => addresses.includes(ip))),
   ];
-  return orNothing(mergeAll(requests));
+  return orNothing(mergeAllPushRequests(requests));
 }

@@ -4,11 +4,11 @@
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { type Labels, selects } from '../base/labels.ts';
-import type { PushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
 import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
-import { type Comparison, endpointRequest, mergeAll } from './comparison.ts';
+import { type Comparison, endpointRequest } from './comparison.ts';
 
 /**
  * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
@@ -23,7 +23,7 @@ export function serviceEntryInstanceHandler(
   for (const entry of selectingEntries(comparison.after, namespace, workloads)) {
     for (const host of hostsOf(entry)) hosts.add(host);
   }
-  return mergeAll([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
+  return mergeAllPushRequests([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
 }
 
 /** The Kubernetes services of a cluster and namespace that select one. A selector without labels selects nothing. */
@@ -40,7 +40,7 @@ export function kubernetesInstanceHandler(
       ({ spec: { selector } }) =>
         Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),
     );
-  return mergeAll(
+  return mergeAllPushRequests(
     services.flatMap(({ name }) =>
       hostsOfService(after, name, namespace).map(host => endpointRequest(comparison, host, namespace)),
     ),

@@ -1,7 +1,13 @@
 // A push request as a line of the log.
 
 import { describe, expect, it } from 'vitest';
-import { mergePushRequests, pushRequest, SHOWN_CONFIGS_MAX, showPushRequest } from '../../../src/core/push-request.ts';
+import {
+  mergeAllPushRequests,
+  mergePushRequests,
+  pushRequest,
+  SHOWN_CONFIGS_MAX,
+  showPushRequest,
+} from '../../../src/core/push-request.ts';
 
 describe('the log line of a push', () => {
   it('names its extent, reasons, configurations and events', () => {
@@ -22,5 +28,22 @@ describe('the log line of a push', () => {
     const shown = showPushRequest(pushRequest(1, 'config', many, { full: true }));
     expect(shown.split('Gateway/').length - 1).toBe(SHOWN_CONFIGS_MAX);
     expect(shown).toContain(' …;');
+  });
+});
+
+/** Each with all before it: half a minute. */
+const CPU_MS_MAX = 5_000;
+
+describe('the push requests of a batch', () => {
+  it('are merged at a cost that follows their number', () => {
+    const requests = Array.from({ length: 20_000 }, (_, i) =>
+      pushRequest(i + 1, 'config', [`Gateway/a/${i}`], { full: true }),
+    );
+    const before = process.cpuUsage();
+    const { configsUpdated, causes } = mergeAllPushRequests(requests);
+    const { user, system } = process.cpuUsage(before);
+    expect(configsUpdated).toHaveLength(requests.length);
+    expect(causes.count).toBe(requests.length);
+    expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
   });
 });
