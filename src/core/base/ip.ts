@@ -73,8 +73,8 @@ export function isCidr(text: string): boolean {
 
 /** The 4 or 16 bytes of an address; without its zone. */
 export function ipBytes(address: string): Uint8Array {
-  const zone = address.indexOf('%');
-  return Uint8Array.from(ipaddr.parse(zone < 0 ? address : address.slice(0, zone)).toByteArray());
+  if (isIpv4(address)) return Uint8Array.from(ipaddr.IPv4.parse(address).toByteArray());
+  return Uint8Array.from(ipaddr.IPv6.parse(groupsOf(withoutZone(address))).toByteArray());
 }
 
 /**
@@ -83,15 +83,21 @@ export function ipBytes(address: string): Uint8Array {
  */
 export function shortestAddress(text: string): string {
   if (isIpv4(text)) return text;
-  // A zone may have any letters, of which the library knows some.
-  const end = text.includes('%') ? text.indexOf('%') : text.length;
-  // Dots at the end in hexadecimal: the library takes `::1.2.3.4` for a mapped address, which it is not.
-  const groups = text
-    .slice(0, end)
-    .replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
-      [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map(group => group.toString(16)).join(':'),
-    );
-  const address = ipaddr.IPv6.parse(groups);
+  const unzoned = withoutZone(text);
+  const address = ipaddr.IPv6.parse(groupsOf(unzoned));
   const plain = address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : address.toRFC5952String();
-  return plain + text.slice(end);
+  return plain + text.slice(unzoned.length);
+}
+
+/** A zone may have any letters, of which the library knows some. */
+function withoutZone(text: string): string {
+  const zone = text.indexOf('%');
+  return zone < 0 ? text : text.slice(0, zone);
+}
+
+/** Dots at the end in hexadecimal: the library takes `::1.2.3.4` for a mapped address, which it is not. */
+function groupsOf(text: string): string {
+  return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map(group => group.toString(16)).join(':'),
+  );
 }

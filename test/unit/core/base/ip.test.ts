@@ -2,7 +2,7 @@
 // by their documentation.
 
 import { describe, expect, it } from 'vitest';
-import { isCidr, isIp, isIpv4, isIpv6, shortestAddress } from '../../../../src/core/base/ip.ts';
+import { ipBytes, isCidr, isIp, isIpv4, isIpv6, shortestAddress } from '../../../../src/core/base/ip.ts';
 
 describe('an IPv4 address', () => {
   it.each(['0.0.0.0', '10.0.0.1', '255.255.255.255', '1.20.30.40'])('may be %s', text => {
@@ -94,4 +94,13 @@ describe('the shortest text', () => {
   ])('of %s is %s', (text, shortest) => {
     expect(shortestAddress(text)).toBe(shortest);
   });
+});
+
+describe('the bytes of an address', () => {
+  it.each([
+    ['10.0.0.1', [10, 0, 0, 1]],
+    ['::1.2.3.4', [...Array<number>(12).fill(0), 1, 2, 3, 4]],
+    ['::ffff:1.2.3.4', [...Array<number>(10).fill(0), 255, 255, 1, 2, 3, 4]],
+    ['fe80::1%eth0', [254, 128, ...Array<number>(13).fill(0), 1]],
+  ])('%s are %j', (address, expected) => expect([...ipBytes(address)]).toEqual(expected));
 });
