@@ -166,5 +166,6 @@ function podPort(pod: Obj<'Pod'>): Instance['portOf'] {
 }
 
 function fromEntry(workload: EntryWorkload): Instance {
-  return { workload, weight: workload.weight, health: 'Unset', portOf: port => workload.ports[port.name ?? ''] };
+  const ports = new Map(Object.entries(workload.ports));
+  return { workload, weight: workload.weight, health: 'Unset', portOf: port => ports.get(port.name ?? '') };
 }

@@ -51,7 +51,7 @@ function workloadOfObject(reader: Reader, obj: AnyWorkloadEntry | undefined): En
   const labels = { ...obj.spec.labels, ...obj.labels };
   // One that registered itself is named after its group.
   const named = obj.annotations[REGISTRATION_GROUP] ?? obj.labels[WORKLOAD_NAME_LABEL];
-  const workload = workloadOfEntry(reader, obj.spec, labels, obj.namespace, named || obj.name);
+  const workload = workloadOfEntry(reader, obj.spec, labels, obj.namespace, named ?? obj.name);
   if (obj.kind === 'WorkloadEntry') return workload;
   const { cluster } = obj;
   // The labels name the network of the cluster; the endpoint itself stays in the network that the entry names.

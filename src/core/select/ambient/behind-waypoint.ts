@@ -22,12 +22,13 @@ const ownAddresses: Derivation<readonly string[]> = {
     const keys = new Set<string>();
     for (const { service } of reader.get(serviceTargets, '')) {
       keys.add(addressKey({ namespace, hostname: service.hostname }));
-      const { autoAllocatedV4, autoAllocatedV6 } = service;
-      const allocated = [autoAllocatedV4, autoAllocatedV6].filter(address => address !== undefined);
-      const addresses = allocated.length > 0 ? allocated : (service.clusterVips[reader.facet('clusterId')] ?? []);
-      for (const ip of addresses) keys.add(addressKey({ network, ip }));
+      // A Kubernetes service has addresses in clusters, one of a ServiceEntry allocated ones.
+      const { autoAllocatedV4, autoAllocatedV6, clusterVips } = service;
+      for (const ip of [autoAllocatedV4, autoAllocatedV6, ...(clusterVips[reader.facet('clusterId')] ?? [])]) {
+        if (ip !== undefined) keys.add(addressKey({ network, ip }));
+      }
     }
-    return [...keys].sort();
+    return [...keys];
   },
 };
 
@@ -78,7 +79,6 @@ const servicesByWaypoint: Query<'', ReadonlyMap<string, readonly Service[]>> = {
   name: 'select/ambient/servicesByWaypoint',
   run: reader => {
     const found = new Map<string, Service[]>();
-    if (reader.get(waypoints, '').length === 0) return found;
     const known = new Map<string, Service>();
     for (const service of reader.get(allServices, '')) {
       const key = `${service.namespace}/${service.hostname}`;
@@ -113,8 +113,11 @@ function isServed(service: Service): boolean {
 /** Labels of the service's object in the config cluster; undefined: there is none. */
 export function boundLabels(reader: Reader, { registry, namespace, objectName }: Service): Labels | undefined {
   const key = `${namespace}/${objectName}`;
-  if (registry === 'External') return reader.object('ServiceEntry', key)?.labels;
-  return reader.object('Service', `${reader.setting('clusterId')}/${key}`)?.labels;
+  const object =
+    registry === 'External'
+      ? reader.object('ServiceEntry', key)
+      : reader.object('Service', `${reader.setting('clusterId')}/${key}`);
+  return object?.labels;
 }
 
 /** Argument: a namespace. */

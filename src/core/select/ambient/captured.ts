@@ -2,6 +2,7 @@
 // the pod records, and those whose label says that they take tunnels themselves.
 // Source: Istio pilot/pkg/model/push_context.go (SupportsTunnel, AllInstancesSupportHBONE).
 
+import { isIp } from '../../base/ip.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { Endpoint } from '../../model/service.ts';
 import type { ServiceRef } from '../../model/service-ref.ts';
@@ -11,12 +12,14 @@ import { hasEnded } from '../../registry/pods.ts';
 import { localNetwork } from './network.ts';
 import { hasTunnelLabel, tunnelOf } from './tunnel.ts';
 
-/** The endpoint's workload takes tunnels. */
+/** The endpoint's workload takes tunnels. One that is known by a name is found by no address. */
 export function isCaptured(reader: Reader, { labels, network, addresses }: Endpoint): boolean {
-  return hasTunnelLabel(labels) || addresses.some(address => reader.get(capturedAddress, `${network}/${address}`));
+  const isCapturedAt = (address: string): boolean =>
+    isIp(address) && reader.get(capturedAddress, `${network}/${address}`);
+  return hasTunnelLabel(labels) || addresses.some(isCapturedAt);
 }
 
-/** Argument: `network/address`. */
+/** Argument: `network/address`, an IP address. */
 const capturedAddress: Query<string, boolean> = {
   name: 'select/ambient/capturedAddress',
   run: (reader, key) => {

@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/serviceregistry/ambient/services.go (constructServiceEntries).
 
 import ipaddr from 'ipaddr.js';
-import { isCidr, isIp } from '../../base/ip.ts';
+import { isIp, shortestAddress } from '../../base/ip.ts';
 import { isWildcard } from '../../model/hosts.ts';
 import type { Obj } from '../../model/object.ts';
 import { protocolOf } from '../../model/protocol.ts';
@@ -14,14 +14,13 @@ import { distributed, waypointParts } from './kubernetes-services.ts';
 import { localNetwork } from './network.ts';
 import type { AmbientPort, AmbientService, LoadBalancing, ServiceAddress } from './service.ts';
 
-/** Argument `namespace/name`. One for each host, in order; none where an address cannot be read. */
+/** Argument `namespace/name`. One for each host, in order. */
 export const entryHosts: Query<string, readonly AmbientService[]> = {
   name: 'select/ambient/entryHosts',
   run: (reader, key) => {
     const entry = reader.object('ServiceEntry', key);
     if (entry === undefined || !reader.feature('PILOT_ENABLE_AMBIENT')) return [];
     const given = (entry.spec.addresses ?? []).map(addressOf);
-    if (given.some(address => address === undefined)) return [];
     const shared = {
       name: entry.name,
       namespace: entry.namespace,
@@ -36,19 +35,20 @@ export const entryHosts: Query<string, readonly AmbientService[]> = {
       selector: entry.spec.workloadSelector?.labels ?? {},
     } as const;
     return hostsOf(entry).map(hostname => {
-      const addresses = given.length > 0 ? (given as ServiceAddress[]) : allocated(reader, entry, hostname);
+      const addresses = given.length > 0 ? given : allocated(reader, entry, hostname);
       return { ...shared, hostname, addresses };
     });
   },
 };
 
 /** An address, or a range as its first address. */
-function addressOf(text: string): ServiceAddress | undefined {
+function addressOf(text: string): ServiceAddress {
   if (isIp(text)) return { ip: text, bits: undefined };
-  if (!isCidr(text)) return undefined;
-  const [address, bits] = ipaddr.parseCIDR(text);
+  const slash = text.indexOf('/');
+  const range = shortestAddress(text.slice(0, slash)) + text.slice(slash);
+  const [address, bits] = ipaddr.parseCIDR(range);
   const isV4 = address.kind() === 'ipv4';
-  const base = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(text) : ipaddr.IPv6.networkAddressFromCIDR(text);
+  const base = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(range) : ipaddr.IPv6.networkAddressFromCIDR(range);
   return { ip: base.toString(), bits: bits === (isV4 ? 32 : 128) ? undefined : bits };
 }
 
@@ -57,7 +57,7 @@ function allocated(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): re
   if (!reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')) return [];
   if (isWildcard(host) && entry.spec.resolution !== 'DYNAMIC_DNS') return [];
   return addressesInForce(reader, entry)
-    .filter(address => address.host === host && isIp(address.value))
+    .filter(address => address.host === host)
     .map(({ value }) => ({ ip: value, bits: undefined }));
 }
 

@@ -16,6 +16,7 @@ import {
   canonicalOf,
   policiesOf,
   unknownWorkload,
+  type WaypointParts,
   waypointPartsOf,
   workloadService,
 } from './workload.ts';
@@ -30,7 +31,7 @@ interface EndpointOf {
   readonly implicit: boolean;
 }
 
-/** Argument `namespace/name` of a ServiceEntry. In the order written; of one address the first. */
+/** Argument `namespace/name` of a ServiceEntry. In the order written; of one address the last, as in istiod. */
 export const endpointWorkloads: Query<string, readonly AmbientWorkload[]> = {
   name: 'select/ambient/endpointWorkloads',
   run: (reader, key) => {
@@ -39,31 +40,37 @@ export const endpointWorkloads: Query<string, readonly AmbientWorkload[]> = {
     const found = new Map<string, AmbientWorkload>();
     for (const endpoint of endpointsOf(reader, entry)) {
       const workload = workloadOf(reader, entry, endpoint);
-      if (!found.has(workload.uid)) found.set(workload.uid, workload);
+      found.set(workload.uid, workload);
     }
     return [...found.values()];
   },
 };
 
-/** An endpoint without a network is in that of the endpoint before it, as in istiod. */
 function endpointsOf(reader: Reader, entry: Obj<'ServiceEntry'>): readonly EndpointOf[] {
   const { endpoints = [], resolution, workloadSelector } = entry.spec;
-  const implicit = endpoints.length === 0 && RESOLVED.includes(resolution) && workloadSelector === undefined;
-  if (endpoints.length === 0 && !implicit) return [];
+  if (endpoints.length > 0) return writtenEndpoints(reader, entry, endpoints);
+  if (!RESOLVED.includes(resolution) || workloadSelector !== undefined) return [];
+  const network = reader.get(localNetwork, '');
+  return servicesOwnedBy(reader, entry).map(service => ({
+    spec: { address: service.hostname },
+    network,
+    services: [service],
+    implicit: true,
+  }));
+}
+
+/** An endpoint without a network is in that of the endpoint before it, as in istiod. */
+function writtenEndpoints(
+  reader: Reader,
+  entry: Obj<'ServiceEntry'>,
+  endpoints: readonly WorkloadEntry[],
+): readonly EndpointOf[] {
   const services = servicesOwnedBy(reader, entry);
-  let network = reader.get(localNetwork, '');
-  if (implicit) {
-    return services.map(service => ({
-      spec: { address: service.hostname },
-      network,
-      services: [service],
-      implicit,
-    }));
-  }
   if (services.length === 0) return [];
+  let network = reader.get(localNetwork, '');
   return endpoints.map(spec => {
     network = spec.network || network;
-    return { spec, network, services, implicit };
+    return { spec, network, services, implicit: false };
   });
 }
 
@@ -73,8 +80,8 @@ function workloadOf(
   { spec, network, services, implicit }: EndpointOf,
 ): AmbientWorkload {
   const cluster = reader.setting('clusterId');
-  const bound = implicit
-    ? { waypoint: undefined, applicationTunnel: undefined }
+  const bound: Partial<WaypointParts> = implicit
+    ? {}
     : waypointPartsOf(reader, { namespace, labels: spec.labels ?? {} });
   return {
     ...unknownWorkload,

@@ -6,7 +6,7 @@ import type { Query, Reader } from '../../query/reader.ts';
 import { ambientGateways, type GatewayTarget } from './network-gateways.ts';
 import { type AmbientWorkload, trustDomainOf, unknownWorkload } from './workload.ts';
 
-/** Argument ''. By network; none where ambient mode is off. */
+/** Argument ''. None where ambient mode is off. */
 export const gatewayWorkloads: Query<'', readonly AmbientWorkload[]> = {
   name: 'select/ambient/gatewayWorkloads',
   run: reader => {

@@ -1,10 +1,9 @@
 // A Service of the config cluster as ztunnel knows it.
 // Source: Istio pilot/pkg/serviceregistry/ambient/services.go (constructService).
 
-import { isIp } from '../../base/ip.ts';
 import type { ServiceData } from '../../kinds/kubernetes/service.ts';
 import { kubernetesHost } from '../../model/hosts.ts';
-import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
+import { configKey, type Obj } from '../../model/object.ts';
 import { kubernetesProtocol } from '../../model/protocol.ts';
 import type { TrafficDistribution } from '../../model/service.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -13,26 +12,21 @@ import { localNetwork } from './network.ts';
 import type { AmbientPort, AmbientService, LoadBalancing } from './service.ts';
 import { ingressUsesWaypoint, waypointOf } from './waypoints.ts';
 
-/**
- * Argument `namespace/name`. Undefined: there is none, it is another name of a host, or an address cannot be read (for
- * which istiod ends).
- */
+/** Argument `namespace/name`. Undefined: there is none, or it is another name of a host. */
 export const kubernetesAmbientService: Query<string, AmbientService | undefined> = {
   name: 'select/ambient/kubernetesService',
   run: (reader, key) => {
     if (!reader.feature('PILOT_ENABLE_AMBIENT')) return undefined;
-    const [namespace = '', name = ''] = key.split('/');
-    const obj = reader.object('Service', kubernetesKey(reader.setting('clusterId'), namespace, name));
+    const obj = reader.object('Service', `${reader.setting('clusterId')}/${key}`);
     if (obj === undefined || obj.spec.type === 'ExternalName') return undefined;
-    const addresses = addressesOf(obj.spec);
-    if (!addresses.every(isIp)) return undefined;
+    const { name, namespace } = obj;
     return {
       name,
       namespace,
       hostname: kubernetesHost(name, namespace, reader.setting('domainSuffix')),
       registry: 'Service',
       network: reader.get(localNetwork, ''),
-      addresses: addresses.map(ip => ({ ip, bits: undefined })),
+      addresses: addressesOf(obj.spec),
       ports: obj.spec.ports.map(portOf),
       subjectAltNames: [],
       ...waypointParts(reader, obj),
@@ -80,9 +74,8 @@ function loadBalancingOf(reader: Reader, obj: Obj<'Service'>): LoadBalancing | u
   return { ...(chosen ?? { preference: [], mode: undefined }), allEndpoints: true };
 }
 
-function addressesOf({ clusterIP, clusterIPs }: ServiceData): readonly string[] {
-  const given = clusterIPs.length > 0 ? clusterIPs : [clusterIP];
-  return given.filter(address => address !== '' && address !== 'None');
+function addressesOf({ clusterIPs }: ServiceData): AmbientService['addresses'] {
+  return clusterIPs.filter(address => address !== 'None').map(ip => ({ ip, bits: undefined }));
 }
 
 function portOf({ name, port, protocol, targetPort, appProtocol }: ServiceData['ports'][number]): AmbientPort {

@@ -3,7 +3,7 @@
 // constructServicesFromWorkloadEntry).
 
 import { isIp } from '../../base/ip.ts';
-import { WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
+import { splitLocality, WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
 import { REGISTRATION_GROUP } from '../../kinds/istio/workload-entry.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
@@ -49,7 +49,7 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
       ofWaypoint: isOfWaypoint(labels),
       applicationTunnel,
       workloadType: 'POD',
-      ...canonicalOf(labels, named || name),
+      ...canonicalOf(labels, named ?? name),
       services: services.map(service => reader.make(workloadService, portsOfEndpoint(spec, service))),
       authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, services),
       cluster,
@@ -70,25 +70,26 @@ function servicesOf(
 /** What an endpoint says of where it is and who runs there. */
 export function placeOf(reader: Reader, spec: WorkloadEntry, network: string) {
   const { address = '', serviceAccount = '', locality = '', weight = 0 } = spec;
-  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  const { region, zone, subzone } = splitLocality(locality);
   return {
     ...(isIp(address) ? { addresses: [address] } : { hostname: address }),
     network,
     networkGateway: reader.get(gatewayOfNetwork, network),
     trustDomain: trustDomainOf(reader),
     serviceAccount,
-    locality: region === '' && zone === '' && subzone === '' ? '' : [region, zone, subzone].join('/'),
+    locality: region || zone || subzone ? `${region}/${zone}/${subzone}` : '',
     capacity: weight,
   };
 }
 
 /** The ports of a service at an endpoint. */
-export function portsOfEndpoint({ ports: own = {} }: WorkloadEntry, service: AmbientService): WorkloadService {
+export function portsOfEndpoint({ ports = {} }: WorkloadEntry, service: AmbientService): WorkloadService {
+  const own = new Map(Object.entries(ports));
   return portsAt(service, port => targetAt(own, port));
 }
 
 /** Undefined: the endpoint has no port of that name. */
-function targetAt(own: Readonly<Record<string, number>>, port: AmbientPort): number | undefined {
-  if (port.targetName !== '') return own[port.targetName];
-  return own[port.name] ?? port.targetPort;
+function targetAt(own: ReadonlyMap<string, number>, port: AmbientPort): number | undefined {
+  if (port.targetName !== '') return own.get(port.targetName);
+  return own.get(port.name) ?? port.targetPort;
 }

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/serviceregistry/ambient/networks.go (localK8sGatewayToNetworkGateways).
 
 import { NETWORK_LABEL } from '../../base/labels.ts';
-import { compareText, type Obj } from '../../model/object.ts';
+import type { Obj } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
 import { SERVICE_ACCOUNT_OVERRIDE } from '../../translate/gateway-api/services.ts';
 
@@ -19,13 +19,10 @@ export interface GatewayTarget {
 
 const REMOTE_CLASS = 'istio-remote';
 
-/** Argument ''. By network, then in the order of the Gateways and their addresses. */
+/** Argument ''. In the order of the Gateways and their addresses. */
 export const ambientGateways: Query<'', readonly GatewayTarget[]> = {
   name: 'select/ambient/gateways',
-  run: reader => {
-    const found = reader.indexed('networkGateways', 'gateway').flatMap(targetsOf);
-    return found.sort((a, b) => compareText(a.network, b.network));
-  },
+  run: reader => reader.indexed('networkGateways', 'gateway').flatMap(targetsOf),
 };
 
 /** Argument: a network. The first of its gateways. */

@@ -31,6 +31,12 @@ describe('a WorkloadEntry that names a network and no address', () => {
   });
 });
 
+test('has the number of a port that it does not name, also if every JavaScript object has a member of the name', () => {
+  const ports = [{ number: 80, name: 'constructor', protocol: 'HTTP' }];
+  const entry = serviceEntry('ext', { hosts: ['ext.example.com'], ports, endpoints: [{ address: '192.168.0.1' }] });
+  expect(endpoints(world([entry]), EXT).map(({ port }) => port)).toEqual([80]);
+});
+
 test('of two families stands for both addresses of its pod only if it names the pod', () => {
   const both = [{ ip: '10.0.0.1' }, { ip: '2001:db8::1' }];
   const plain = pod('web-1', '10.0.0.1');

@@ -71,6 +71,7 @@ describe('a machine', () => {
       { 'service.istio.io/workload-name': 'by-label' },
       'group',
     ],
+    ['of its group, also an empty one', { 'istio.io/autoRegistrationGroup': '' }, {}, ''],
   ])('has the name %s', (_what, annotations, own, name) => {
     const entry = workloadEntry('vm', { address: '192.168.0.1', labels }, { annotations, labels: own });
     const [endpoint] = endpoints(world([service('web'), entry]));
