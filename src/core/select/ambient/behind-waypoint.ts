@@ -82,10 +82,7 @@ const servicesByWaypoint: Query<'', ReadonlyMap<string, readonly Service[]>> = {
     const known = new Map<string, Service>();
     for (const service of reader.get(allServices, '')) {
       const key = `${service.namespace}/${service.hostname}`;
-      const other = known.get(key);
-      if (other === undefined || (other.registry === 'External' && service.registry === 'Kubernetes')) {
-        known.set(key, service);
-      }
+      if (!known.has(key) || service.registry === 'Kubernetes') known.set(key, service);
     }
     for (const service of known.values()) {
       const labels = isServed(service) ? boundLabels(reader, service) : undefined;

@@ -31,13 +31,14 @@ export const gatewayOfNetwork: Query<string, GatewayTarget | undefined> = {
   run: (reader, network) => reader.get(ambientGateways, '').find(gateway => gateway.network === network),
 };
 
+/** Of a Gateway with the label of a network. */
 function targetsOf({ labels, annotations, namespace, name, spec }: Obj<'KubernetesGateway'>): readonly GatewayTarget[] {
   const port = spec.listeners.find(({ protocol }) => protocol === 'HBONE')?.port;
   if (spec.gatewayClassName !== REMOTE_CLASS || port === undefined) return [];
   const account = annotations[SERVICE_ACCOUNT_OVERRIDE] || `${name}-${REMOTE_CLASS}`;
   return (spec.status?.addresses ?? []).flatMap(({ type, value = '' }) =>
     type === 'IPAddress' || type === 'Hostname'
-      ? [{ network: labels[NETWORK_LABEL] ?? '', address: value, port, namespace, account }]
+      ? [{ network: labels[NETWORK_LABEL]!, address: value, port, namespace, account }]
       : [],
   );
 }

@@ -57,6 +57,21 @@ describe('a waypoint serves the services', () => {
     expect([find('a'), find('unbound')]).toEqual(['a', undefined]);
   });
 
+  it('by age also where two Gateways stand for it, by the host and by the address of its service', () => {
+    const byIp = waypoint('by-ip', { namespace: 'shop', ...atAddress('10.96.9.9') });
+    const other = { [USE]: 'by-ip' };
+    const parts = [
+      ...way(),
+      byIp,
+      web('c', { day: 4 }),
+      web('d', { labels: other, day: 3 }),
+      web('b', { day: 2 }),
+      web('e', { labels: other, day: 2 }),
+      web('a', { labels: other, day: 1 }),
+    ];
+    expect(services(parts)).toEqual(['a.shop', 'b.shop', 'e.shop', 'd.shop', 'c.shop']);
+  });
+
   it('whose namespace names it, unless they decline or name another', () => {
     const parts = [
       namespace('shop', use),
