@@ -66,7 +66,7 @@ describe('the locality of a pod is', () => {
   it('the zone alone where the node has no region', () => {
     expect(onNode({ 'topology.kubernetes.io/zone': 'z' })).toBe('/z/');
   });
-  it('unknown where the node says nothing, whatever the labels of the pod', () => {
+  it('unknown where the node has no such labels or is not there, whatever those of the pod', () => {
     expect(onNode({}, { labels: { 'topology.istio.io/locality': 'r.z.s' } })).toBe('');
     expect(workload([pod('p', '10.0.0.1', { node: 'gone' })])?.locality).toBe('');
   });
