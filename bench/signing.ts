@@ -4,7 +4,6 @@
 // and a real stream; only TLS and the journal are left out, and proxy and agents run in the same process.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { ServerCredentials } from '@grpc/grpc-js';
 import type { Peer } from '../src/core/model/caller.ts';
 import { authenticate } from '../src/identity/authenticate/authenticator.ts';
 import { tokenKeys } from '../src/identity/authenticate/token-keys.ts';
@@ -15,6 +14,7 @@ import { generateKeys, privateKeyPem } from '../src/identity/x509/keys.ts';
 import { pemOf } from '../src/identity/x509/pem.ts';
 import { makeRoot } from '../src/identity/x509/profile.ts';
 import { Engine } from '../src/xds/engine/engine.ts';
+import { PlainPort } from '../src/xds/grpc/plain-port.ts';
 import { XdsServer } from '../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../src/xds/serve/limits.ts';
@@ -86,7 +86,7 @@ async function connectedProxy() {
     schedule: { ...defaultScheduleSettings, debounceAfterMs: 1 },
   });
   host.onPush = request => server.push(request);
-  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await new PlainPort(server, { clock: host.clock, log: () => undefined }).listen('127.0.0.1', 0);
   await host.set('cds', { a: '0' });
   const client = new AdsClient(port, 'delta');
   const acknowledge = async (): Promise<void> => {

@@ -247,7 +247,7 @@ async function start(
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
   const podName = process.env.POD_NAME ?? '';
   answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
-  const ports = await openPorts(options, { ...parts, routes, injector }, log, closers, identity);
+  const ports = await openPorts(options, { ...parts, routes, injector }, clock, log, closers, identity);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();

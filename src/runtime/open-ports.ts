@@ -1,12 +1,12 @@
 // The addresses that `periplus serve` listens on, in the order in which istiod opens them: HTTP, monitoring, xDS in the
 // clear, xDS over TLS, webhooks. One that cannot be bound ends the start with the name of its flag.
 
-import { ServerCredentials } from '@grpc/grpc-js';
 import type { DebugParts } from '../admin/debug-parts.ts';
 import { explorer } from '../admin/explorer/mount.ts';
 import { type Admits, type HttpServer, type Mount, type Route, serveHttp } from '../admin/http.ts';
 import type { InjectorInForce } from '../admission/inject/in-force.ts';
-import type { XdsServer } from '../xds/grpc/server.ts';
+import { PlainPort } from '../xds/grpc/plain-port.ts';
+import type { Clock } from './clock.ts';
 import { type Log, scoped } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
@@ -26,6 +26,7 @@ export interface Ports {
 export async function openPorts(
   options: ServeOptions,
   parts: DebugParts & { readonly routes: ReadonlyMap<string, Route>; readonly injector: InjectorInForce },
+  clock: Clock,
   log: Log,
   closers: (() => Promise<unknown>)[],
   identity: OpenedIdentity | undefined,
@@ -42,7 +43,9 @@ export async function openPorts(
   const mount = explorerOf(options, failed, closers);
   const http = await openAtFlag('--httpAddr', options.httpAddr, open);
   const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
-  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, address => listenPlain(xds, address));
+  const plain = new PlainPort(xds, { clock, log });
+  closers.push(async () => plain.close());
+  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, async ({ host, port }) => plain.listen(host, port));
   const ports = { grpc, http: http.port, monitoring: monitoring.port };
   const secure = options.identity?.secureGrpcAddr;
   if (identity === undefined || secure === undefined) return ports;
@@ -64,18 +67,6 @@ export async function openPorts(
   );
   closers.push(() => webhooks.close(options.shutdownMs));
   return { ...withSecure, https: webhooks.port };
-}
-
-/** Without a host on both families, as the other ports are, or on IPv4 alone where the machine has no IPv6. */
-async function listenPlain(xds: XdsServer, { host, port }: Address): Promise<number> {
-  const at = (bind: string): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
-  if (host !== '') return at(host.includes(':') ? `[${host}]` : host);
-  try {
-    return await at('[::]');
-  } catch (error) {
-    if (/EADDRINUSE|EACCES/.test(error instanceof Error ? error.message : '')) throw error;
-    return at('0.0.0.0');
-  }
 }
 
 /** It opens the journal for itself, once somebody looks. */

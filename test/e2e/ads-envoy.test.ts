@@ -8,7 +8,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { Resource } from '../../src/core/model/resource.ts';
@@ -22,6 +21,7 @@ import { ApiVersion, Cluster_DiscoveryType } from '../../src/xds/proto/types.gen
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
+import { listen } from '../protocol/listen.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
 import { freePort } from './free-port.ts';
 import { canRun } from './suite.ts';
@@ -128,7 +128,7 @@ async function rig(protocol: 'sotw' | 'delta', first: number): Promise<Rig> {
   });
   host.onPush = request => server.push(request);
   closing.push(() => server.stop(1_000));
-  const xdsPort = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
+  const xdsPort = await listen(server);
   const port = await freePort();
   await put(host, 'cds', { web: edsCluster('web') });
   await put(host, 'eds', { web: endpoints('web', first) });

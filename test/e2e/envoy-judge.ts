@@ -8,7 +8,6 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ServerCredentials } from '@grpc/grpc-js';
 import type { JsonObject } from '../../src/core/base/json.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
 import type { State } from '../../src/core/state.ts';
@@ -21,6 +20,7 @@ import { XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import type { KeyOf } from '../../src/xds/serve/private-keys.ts';
+import { listen } from '../protocol/listen.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
 import { inNewNamespace } from './namespaces.ts';
 
@@ -71,7 +71,7 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
   });
   host.onPush = request => server.push(request);
   const sockets = { xds: { pipe: join(folder, 'xds') }, admin: { pipe: join(folder, 'admin') } };
-  await server.listen(`unix:${sockets.xds.pipe}`, ServerCredentials.createInsecure());
+  await listen(server, sockets.xds.pipe);
   const log = await open(join(folder, 'log'), 'w');
   const config = bootstrap({ node: options.node, protocol: options.protocol, ...sockets });
   const own = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning', '--file-flush-interval-msec', '100'];

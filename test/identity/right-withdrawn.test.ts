@@ -3,7 +3,6 @@
 // response with them alone shows that the key was left out. Server, streams and adapter are real; the API server's
 // answers and the waits are the test's.
 
-import { ServerCredentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { AccessAdapter, ALLOWED_MS, DENIED_MS } from '../../src/identity/sources/access-adapter.ts';
 import { resourceSources } from '../../src/xds/assemble/types.ts';
@@ -14,6 +13,7 @@ import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import { SDS } from '../../src/xds/session/types.ts';
 import { makeCertificates } from '../e2e/certificates.ts';
 import type { AdsClient } from '../protocol/ads-client.ts';
+import { listen } from '../protocol/listen.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
 import { client, closing, until } from '../protocol/server-rig.ts';
 
@@ -108,7 +108,7 @@ async function rigOf(cluster: string) {
     authenticate: async () => ({ caller: { identities, proof: { how: 'forwarded', peer: '' } } }),
   });
   host.onPush = request => server.push(request);
-  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await listen(server);
   closing.push(() => server.stop(500));
   const isAllowed = (): unknown =>
     [...host.state().objects.SecretAccess.values()].map(({ spec }) => (spec as { allowed: boolean }).allowed)[0];

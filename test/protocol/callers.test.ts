@@ -1,12 +1,13 @@
 // Callers that come at once on a real connection: few are asked for proof in one tick, streams and unary calls alike.
 
-import { Client, credentials, ServerCredentials } from '@grpc/grpc-js';
+import { Client, credentials } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import { Engine } from '../../src/xds/engine/engine.ts';
 import { adsService, CALLERS_PER_TICK, XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import { countLoopTurns } from '../unit/loop-turns.ts';
+import { listen } from './listen.ts';
 import { MemoryHost, testSources } from './memory-host.ts';
 import { closing, until } from './server-rig.ts';
 
@@ -33,7 +34,7 @@ async function served() {
       },
     },
   });
-  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await listen(server);
   closing.push(() => server.stop(500));
   const caller = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   closing.push(() => caller.close());

@@ -1,8 +1,8 @@
 // An ADS server on loopback with a host in memory, and clients of it; all of it closed at the end of the test.
 
-import { ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect } from 'vitest';
 import { Engine } from '../../src/xds/engine/engine.ts';
+import { PlainPort } from '../../src/xds/grpc/plain-port.ts';
 import { XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits, type XdsLimits } from '../../src/xds/serve/limits.ts';
@@ -32,8 +32,12 @@ export async function rig(limits: Partial<XdsLimits> = {}): Promise<Rig> {
     schedule: { ...defaultScheduleSettings, debounceAfterMs: 5 },
   });
   host.onPush = request => server.push(request);
-  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
-  closing.push(() => server.stop(500));
+  const plain = new PlainPort(server, { clock: host.clock, log: () => undefined });
+  const port = await plain.listen('127.0.0.1', 0);
+  closing.push(
+    () => server.stop(500),
+    () => plain.close(),
+  );
   return { host, server, engine, port };
 }
 

@@ -3,19 +3,17 @@
 // has no setting for versions and suites (docs/adr/0017).
 //
 // Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
-// accepts. A connection stands in a queue from its first bytes on, and few handshakes are in hand at once, since both
-// of their flights are computed on the event loop: a thousand clients that come at once delay nothing else for long.
-// Only those in hand are read from; libuv reads every connection that has bytes in one turn of the loop, so the second
-// flights of all that have begun could otherwise come in one.
+// accepts. Handshakes begin in turns (connection-turns.ts), since both of their flights are computed on the event loop.
 
 import { constants } from 'node:crypto';
 import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
-import { AdmissionGate, type InHand, type Release } from '../serve/admission-gate.ts';
+import type { InHand } from '../serve/admission-gate.ts';
 import { BatchPerTick } from '../serve/batch-per-tick.ts';
-import type { HostClock, HostTimer } from '../serve/host.ts';
-import { holdReading, ReadInTurns, resumeReading } from './held-reading.ts';
+import type { HostClock } from '../serve/host.ts';
+import { type Connection, ConnectionTurns, clientOf } from './connection-turns.ts';
+import { holdReading, resumeReading } from './held-reading.ts';
 import { certificateOf } from './peer.ts';
 
 export interface TlsMaterial {
@@ -50,8 +48,6 @@ export interface SecurePortOptions {
 
 /** A handshake that takes longer is given up, and so is a client that is silent for this time. */
 export const HANDSHAKE_MS_MAX = 10_000;
-/** How long a client waits for its turn: as long as clients of gRPC wait for a connection (MIN_CONNECT_TIMEOUT). */
-export const TURN_WAIT_MS_MAX = 20_000;
 /** Connections accepted and not yet verified; further ones are closed. */
 export const HANDSHAKES_MAX = 4_096;
 /**
@@ -64,18 +60,8 @@ export const HANDSHAKES_PER_TICK = 8;
 /** Connections that are verified and handed on in one tick: certificate and HTTP/2 session, as much again. */
 export const HANDED_ON_PER_TICK = 8;
 
-/** A connection that is not verified yet. */
-interface Handshake {
-  readonly client: string;
-  readonly socket: Socket;
-  isDone: boolean;
-  /** Gives its turn back. */
-  release: Release;
-  timer?: HostTimer;
-}
-
 interface Done {
-  readonly handshake: Handshake;
+  readonly handshake: Connection;
   readonly socket: TLSSocket;
 }
 
@@ -84,31 +70,25 @@ export class SecurePort {
   readonly #listener: Listener;
   /** Listens to no address: it gets the connections of `#listener`. */
   readonly #server: TlsServer;
-  readonly #gate: AdmissionGate;
-  /** Connections that are not verified yet, by the client's address and port. */
-  readonly #underWay = new Map<string, Handshake>();
-  readonly #admitted = new BatchPerTick<Handshake>(HANDSHAKES_PER_TICK, handshake => this.#giveTurn(handshake));
-  /** Those whose turns are over. */
-  readonly #slow: ReadInTurns;
+  readonly #turns: ConnectionTurns;
   readonly #done: BatchPerTick<Done>;
   #material: TlsMaterial | undefined;
 
   constructor(injector: ConnectionInjector, options: SecurePortOptions) {
     this.#options = options;
     this.#material = options.material;
-    const { clock, inHand = HANDSHAKES_IN_HAND } = options;
-    // Turns are ended here: a handshake that is not counted and still read from is in hand beyond the limit.
-    const turns = { ...inHand, msMax: inHand.msMax + HANDSHAKE_MS_MAX };
-    this.#gate = new AdmissionGate({ clock, perSecond: undefined, waitMsMax: TURN_WAIT_MS_MAX, inHand: turns });
-    this.#slow = new ReadInTurns(clock);
+    const { clock, inHand = HANDSHAKES_IN_HAND, handshakesMax = HANDSHAKES_MAX } = options;
+    this.#turns = new ConnectionTurns({
+      ...{ clock, inHand, perTick: HANDSHAKES_PER_TICK, underWayMax: handshakesMax, msMax: HANDSHAKE_MS_MAX },
+      begin: socket => this.#begin(socket),
+    });
     this.#done = new BatchPerTick(HANDED_ON_PER_TICK, done => this.#handOn(injector, done));
-    this.#listener = createListener(socket => this.#accept(socket));
+    this.#listener = createListener(socket => this.#turns.accept(socket));
     this.#server = createServer(this.#tlsOptions());
     this.#server.on('secureConnection', (socket: TLSSocket) => {
-      const handshake = this.#underWay.get(clientOf(socket));
+      const handshake = this.#turns.find(clientOf(socket));
       if (handshake === undefined) return void socket.destroy();
-      handshake.isDone = true;
-      this.#endTurn(handshake);
+      this.#turns.done(handshake);
       // The HTTP/2 session is to read what the client sends now, and whether it hangs up.
       if (holdReading(handshake.socket)) this.#done.add({ handshake, socket });
       else this.#handOn(injector, { handshake, socket });
@@ -150,61 +130,13 @@ export class SecurePort {
     this.#listener.close();
   }
 
-  #accept(socket: Socket): void {
-    const { handshakesMax = HANDSHAKES_MAX } = this.#options;
-    // Without a listener, an error before the handshake would end the process.
-    socket.on('error', () => socket.destroy());
-    if (this.#underWay.size >= handshakesMax) {
-      socket.destroy();
-      return;
-    }
-    const handshake: Handshake = { client: clientOf(socket), socket, isDone: false, release: () => undefined };
-    this.#underWay.set(handshake.client, handshake);
-    socket.once('close', () => this.#over(handshake));
-    socket.setTimeout(HANDSHAKE_MS_MAX, () => socket.destroy());
-    // A silent client takes no turn from others.
-    socket.once('data', bytes => {
-      socket.setTimeout(0);
-      socket.pause();
-      socket.unshift(bytes);
-      void this.#begin(handshake);
-    });
-  }
-
-  async #begin(handshake: Handshake): Promise<void> {
-    const { socket } = handshake;
-    const release = await this.#gate.enter(socket.remoteAddress ?? '', () => socket.destroyed);
-    if (release === undefined || socket.destroyed || this.#material === undefined) {
-      release?.();
-      socket.destroy();
-      return;
-    }
-    handshake.release = release;
-    this.#admitted.add(handshake);
-  }
-
-  #giveTurn(handshake: Handshake): void {
-    if (handshake.socket.destroyed) return;
-    const { clock, inHand = HANDSHAKES_IN_HAND } = this.#options;
-    handshake.timer = clock.after(inHand.msMax, () => {
-      this.#endTurn(handshake);
-      this.#slow.add(handshake.socket, () => handshake.isDone || handshake.socket.destroyed);
-    });
-    this.#server.emit('connection', handshake.socket);
-  }
-
-  #endTurn(handshake: Handshake): void {
-    handshake.timer?.cancel();
-    handshake.release();
-  }
-
-  #over(handshake: Handshake): void {
-    this.#endTurn(handshake);
-    if (this.#underWay.get(handshake.client) === handshake) this.#underWay.delete(handshake.client);
+  #begin(socket: Socket): void {
+    if (this.#material === undefined) socket.destroy();
+    else this.#server.emit('connection', socket);
   }
 
   #handOn(injector: ConnectionInjector, { handshake, socket }: Done): void {
-    this.#over(handshake);
+    this.#turns.over(handshake);
     if (socket.destroyed) return;
     const why = this.#whyRefused(socket);
     if (why === undefined) {
@@ -248,8 +180,4 @@ export class SecurePort {
       return `its certificate cannot be read (${String(error)})`;
     }
   }
-}
-
-function clientOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
 }

@@ -19,7 +19,6 @@ import type { PushRequest } from '../../core/push-request.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
 import { BatchPerTick } from '../serve/batch-per-tick.ts';
-import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../serve/discovery.ts';
 import type { XdsHost } from '../serve/host.ts';
 import { type Authenticate, Hub } from '../serve/hub.ts';
 import type { XdsLimits } from '../serve/limits.ts';
@@ -32,6 +31,7 @@ import { readDirectly } from './direct-read.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
 import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
+import { deltaMessage, sotwMessage } from './requests.ts';
 import { byteStreamOf, flushPieces, isGone, resetStream, sendPieces } from './shared-write.ts';
 
 export interface XdsServerOptions {
@@ -96,6 +96,7 @@ export class XdsServer {
   readonly #opened = new BatchPerTick<() => void>(FIRST_REQUESTS_PER_TICK, begin => begin());
   /** Calls that have come, before anything is asked about their callers. */
   readonly #called = new BatchPerTick<() => void>(CALLERS_PER_TICK, begin => begin());
+  readonly #callListeners: ((client: string) => void)[] = [];
   #largest = 0;
   /** Requests with a node belong to one proxy and are not shared. */
   readonly #requests = {
@@ -107,23 +108,21 @@ export class XdsServer {
     this.#options = options;
     this.#hub = new Hub(options);
     this.#server = new Server(serverOptions(options.limits));
-    addMethods(this.#server, options.methods ?? {}, () => this.#turn());
+    addMethods(this.#server, options.methods ?? {}, client => this.#begun(client));
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
       deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
     });
   }
 
-  /** Resolves with the port; rejects if the address cannot be bound. May be called for several addresses. */
-  listen(address: string, credentials: ServerCredentials): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.bindAsync(address, credentials, (error, port) => (error === null ? resolve(port) : reject(error)));
-    });
-  }
-
-  /** For connections that somebody else accepts: a TLS port of our own. */
+  /** For connections that others accept: plain-port.ts, secure-port.ts. */
   injector(): ConnectionInjector {
     return this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+  }
+
+  /** `listener` gets the client's address and port with each new stream and unary call. */
+  onCall(listener: (client: string) => void): void {
+    this.#callListeners.push(listener);
   }
 
   /** The state changed: the schedule decides when each connection is evaluated again. */
@@ -193,14 +192,16 @@ export class XdsServer {
   async #accept(call: Call, protocol: Protocol): Promise<void> {
     // An error event without a listener would end the process.
     call.on('error', () => undefined);
+    const address = call.getPeer();
+    this.#came(address);
     const session = byteStreamOf(call)?.session;
     if (session !== undefined) this.#hangUps.watch(session);
     const transport = transportOf(call);
     if (!this.#hub.accept(transport)) return;
     const { host, limits, authenticate } = this.#options;
     const client = {
-      peer: addressOf(call.getPeer()),
-      address: call.getPeer(),
+      peer: addressOf(address),
+      address,
       gone: () => call.cancelled || call.destroyed,
     };
     const proving =
@@ -226,6 +227,16 @@ export class XdsServer {
       this.#attach(call, stream);
       this.#receive(stream, first);
     });
+  }
+
+  #came(client: string): void {
+    for (const listener of this.#callListeners) listener(client);
+  }
+
+  /** A unary call of this client may begin. */
+  #begun(client: string): Promise<void> {
+    this.#came(client);
+    return this.#turn();
   }
 
   /** Resolves in a later tick. */
@@ -283,44 +294,14 @@ function addressOf(peer: string): string {
   return colon < 0 ? peer : peer.slice(0, colon);
 }
 
-function sotwMessage(bytes: Buffer): Incoming {
-  const data = decodeDiscoveryRequest(bytes);
-  return {
-    node: data.node,
-    request: {
-      protocol: 'sotw',
-      typeUrl: data.typeUrl,
-      names: data.resourceNames,
-      nonce: data.responseNonce,
-      ...refusal(data.errorDetail),
-    },
-  };
-}
-
-function deltaMessage(bytes: Buffer): Incoming {
-  const data = decodeDeltaDiscoveryRequest(bytes);
-  return {
-    node: data.node,
-    request: {
-      protocol: 'delta',
-      typeUrl: data.typeUrl,
-      subscribe: data.resourceNamesSubscribe,
-      unsubscribe: data.resourceNamesUnsubscribe,
-      initial: new Map(Object.entries(data.initialResourceVersions)),
-      nonce: data.responseNonce,
-      ...refusal(data.errorDetail),
-    },
-  };
-}
-
-function refusal(detail: { readonly message: string } | undefined): { readonly error?: string } {
-  return detail === undefined ? {} : { error: detail.message === '' ? 'the client gave no reason' : detail.message };
-}
-
-function addMethods(server: Server, methods: Readonly<Record<string, UnaryMethod>>, turn: () => Promise<void>): void {
+function addMethods(
+  server: Server,
+  methods: Readonly<Record<string, UnaryMethod>>,
+  begun: (client: string) => Promise<void>,
+): void {
   for (const [path, method] of Object.entries(methods)) {
     const handle = async (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): Promise<void> => {
-      await turn();
+      await begun(call.getPeer());
       const answer = await method(peerOf(call), call.request);
       if (Buffer.isBuffer(answer)) reply(null, answer);
       else reply({ code: grpcCode[answer.code], details: answer.message, metadata: new Metadata() });

@@ -6,13 +6,13 @@ import { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signedServingCertificate } from '../../../../src/identity/serving.ts';
+import { TURN_WAIT_MS_MAX } from '../../../../src/xds/grpc/connection-turns.ts';
 import { READ_PAUSE_MS } from '../../../../src/xds/grpc/held-reading.ts';
 import {
   HANDED_ON_PER_TICK,
   HANDSHAKES_MAX,
   HANDSHAKES_PER_TICK,
   SecurePort,
-  TURN_WAIT_MS_MAX,
 } from '../../../../src/xds/grpc/secure-port.ts';
 import { GATE_PAUSE_MS } from '../../../../src/xds/serve/admission-gate.ts';
 import { FakeClock, settle } from '../../../sim/fake-clock.ts';
