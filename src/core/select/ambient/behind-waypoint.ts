@@ -22,7 +22,7 @@ const ownAddresses: Derivation<readonly string[]> = {
     const keys = new Set<string>();
     for (const { service } of reader.get(serviceTargets, '')) {
       keys.add(addressKey({ namespace, hostname: service.hostname }));
-      // A Kubernetes service has addresses in clusters, one of a ServiceEntry allocated ones.
+      // A Kubernetes service has addresses in each cluster, a service of a ServiceEntry has allocated ones.
       const { autoAllocatedV4, autoAllocatedV6, clusterVips } = service;
       for (const ip of [autoAllocatedV4, autoAllocatedV6, ...(clusterVips[reader.facet('clusterId')] ?? [])]) {
         if (ip !== undefined) keys.add(addressKey({ network, ip }));

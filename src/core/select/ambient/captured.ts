@@ -12,7 +12,7 @@ import { hasEnded } from '../../registry/pods.ts';
 import { localNetwork } from './network.ts';
 import { hasTunnelLabel, tunnelOf } from './tunnel.ts';
 
-/** The endpoint's workload takes tunnels. One that is known by a name is found by no address. */
+/** The endpoint's workload takes tunnels. By its annotation it is found by an IP address alone, never by a name. */
 export function isCaptured(reader: Reader, { labels, network, addresses }: Endpoint): boolean {
   const isCapturedAt = (address: string): boolean =>
     isIp(address) && reader.get(capturedAddress, `${network}/${address}`);
