@@ -103,12 +103,13 @@ export const waypointAllowances: Query<'', readonly WaypointAllowance[]> = {
 /** Names of the allowances that a workload lists. `keys`: of the waypoints of its services, empty for none. */
 export function allowancesOf(reader: Reader, own: Waypoint | undefined, keys: readonly string[]): readonly string[] {
   if (!reader.feature('PILOT_AUTO_ALLOW_WAYPOINT_POLICY')) return [];
-  const ownKeys = own === undefined ? [] : [configKey(own.namespace, own.name)];
-  const others = [...new Set(keys)].filter(key => !ownKeys.includes(key)).sort();
-  return [...others, ...ownKeys].flatMap(key => {
-    const waypoint = reader.get(waypointNamed, key);
-    if (waypoint === undefined || reader.get(waypointAccounts, key).length === 0) return [];
-    return [configKey(waypoint.namespace, allowanceName(waypoint.namespace, waypoint.name))];
+  const ownKey = own && configKey(own.namespace, own.name);
+  const others = [...new Set(keys)].filter(key => key !== ownKey).sort();
+  return [...others.map(key => reader.get(waypointNamed, key)), own].flatMap(waypoint => {
+    if (waypoint === undefined) return [];
+    const { namespace, name } = waypoint;
+    const hasPods = reader.get(waypointAccounts, configKey(namespace, name)).length > 0;
+    return hasPods ? [configKey(namespace, allowanceName(namespace, name))] : [];
   });
 }
 

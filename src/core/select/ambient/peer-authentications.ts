@@ -96,7 +96,7 @@ export function labelledKey({ namespace, labels }: LabelledIn): string {
   return [namespace, ...parts].join(KEY_SEPARATOR);
 }
 
-/** The policies made of PeerAuthentications that a workload lists, sorted. */
+/** The policy made of PeerAuthentications that a workload lists, if there is one. */
 export const peerAuthenticationsOf: Query<LabelledIn, readonly string[]> = {
   name: 'select/ambient/peerAuthenticationsOf',
   key: labelledKey,
@@ -104,45 +104,34 @@ export const peerAuthenticationsOf: Query<LabelledIn, readonly string[]> = {
     const root = reader.mesh('rootNamespace');
     const mesh = policiesOf(reader, root).filter(({ spec }) => namespace === root || spec.selector === undefined);
     const meshMode = modeIn(oldestOf(mesh.filter(({ spec }) => isEmpty(spec.selector?.matchLabels))));
-    const own = namespace === root ? [] : policiesOf(reader, namespace);
-    const general = modeIn(oldestOf(own.filter(({ spec }) => isEmpty(spec.selector?.matchLabels))));
+    const here = namespace === root ? [] : policiesOf(reader, namespace);
+    const general = modeIn(oldestOf(here.filter(({ spec }) => isEmpty(spec.selector?.matchLabels))));
     const inherited = general === 'UNSET' ? meshMode : general;
     const workload = oldestOf(
-      own.filter(
+      here.filter(
         ({ spec: { selector } }) => !isEmpty(selector?.matchLabels) && selects(selector!.matchLabels!, labels),
       ),
     );
-    const { strict, converted } = effectOf(workload, inherited === 'STRICT');
-    const listed = strict ? [configKey(root, STATIC_STRICT)] : [];
-    if (converted) listed.push(configKey(namespace, `${CONVERTED}${workload!.name}`));
-    return listed.sort();
+    if (workload !== undefined && portsDiffer(workload, inherited === 'STRICT')) {
+      return [configKey(namespace, `${CONVERTED}${workload.name}`)];
+    }
+    const own = modeIn(workload);
+    return (own === 'UNSET' ? inherited : own) === 'STRICT' ? [configKey(root, STATIC_STRICT)] : [];
   },
 };
 
-interface Effect {
-  /** The workload lists the static policy. */
-  readonly strict: boolean;
-  /** The workload lists the policy made of its own one. */
-  readonly converted: boolean;
-}
-
-function effectOf(policy: Policy | undefined, inherited: boolean): Effect {
-  if (policy === undefined) return { strict: inherited, converted: false };
-  const mode = modeOf(policy.spec.mtls);
-  const ports = Object.values(policy.spec.portLevelMtls ?? {}).map(modeOf);
-  switch (mode) {
-    case 'STRICT': {
-      const converted = ports.some(port => port === 'PERMISSIVE' || port === 'DISABLE');
-      return { strict: !converted, converted };
-    }
+/** A port is laxer where the rest of the workload is strict, or strict where the rest is not. */
+function portsDiffer({ spec }: Policy, inherited: boolean): boolean {
+  const ports = Object.values(spec.portLevelMtls ?? {}).map(modeOf);
+  switch (modeOf(spec.mtls)) {
+    case 'STRICT':
+      return ports.some(port => port === 'PERMISSIVE' || port === 'DISABLE');
     case 'PERMISSIVE':
     case 'DISABLE':
-      return { strict: false, converted: ports.includes('STRICT') };
-    default: {
+      return ports.includes('STRICT');
+    default:
       // A port with DISABLE does not count here, in istiod either.
-      const converted = ports.includes(inherited ? 'PERMISSIVE' : 'STRICT');
-      return { strict: inherited && !converted, converted };
-    }
+      return ports.includes(inherited ? 'PERMISSIVE' : 'STRICT');
   }
 }
 

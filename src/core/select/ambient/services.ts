@@ -22,7 +22,7 @@ export const ambientServicesOfHost: Query<string, readonly AmbientService[]> = {
       named === undefined ? undefined : reader.get(kubernetesAmbientService, configKey(named.namespace, named.name));
     const chosen = new Map<string, AmbientService>();
     for (const entry of [...reader.indexed('serviceEntriesByHost', host)].sort(byAge)) {
-      if (chosen.has(entry.namespace) || entry.namespace === kubernetes?.namespace) continue;
+      if (chosen.has(entry.namespace)) continue;
       const service = reader.get(entryHosts, configKey(entry.namespace, entry.name)).find(has => has.hostname === host);
       if (service === undefined) continue;
       chosen.set(entry.namespace, { ...service, canonical: kubernetes === undefined && chosen.size === 0 });

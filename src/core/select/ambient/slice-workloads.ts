@@ -23,10 +23,12 @@ export const sliceWorkloads: Query<string, readonly AmbientWorkload[]> = {
   run: (reader, key) => {
     const cluster = reader.setting('clusterId');
     const slice = reader.object('EndpointSlice', `${cluster}/${key}`);
-    const of = slice?.labels[SERVICE_NAME_LABEL];
-    const foreign = slice?.spec.endpoints.filter(({ targetRef }) => targetRef?.kind !== 'Pod') ?? [];
-    if (slice === undefined || of === undefined || foreign.length === 0 || slice.spec.addressType === 'FQDN') return [];
+    if (slice === undefined || slice.spec.addressType === 'FQDN') return [];
     const { namespace, name, creationTime } = slice;
+    const of = slice.labels[SERVICE_NAME_LABEL];
+    const foreign = slice.spec.endpoints.filter(({ targetRef }) => targetRef?.kind !== 'Pod');
+    // Most slices have pods alone, and so depend on no service.
+    if (of === undefined || foreign.length === 0) return [];
     const host = kubernetesHost(of, namespace, reader.setting('domainSuffix'));
     const service = reader.get(ambientServiceNamed, configKey(namespace, host));
     if (service?.registry !== 'Service') return [];

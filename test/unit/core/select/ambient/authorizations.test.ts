@@ -66,6 +66,10 @@ describe('the policies that a workload lists', () => {
     const state = ambientWorld([policy('a', {}, 'apps'), policy('a', { selector }, 'prod')]);
     expect(ask(state, authorizationsOf, { namespace: 'apps', labels: web })).toEqual([]);
   });
+  it('are, without labels, those with an empty list of labels alone', () => {
+    const state = ambientWorld([policy('a', { selector }), policy('b', { selector: { matchLabels: {} } })]);
+    expect(ask(state, authorizationsOf, { namespace: 'default', labels: {} })).toEqual(['default/b']);
+  });
   it('are listed once in the root namespace', () => {
     const state = ambientWorld([policy('a', { selector }, 'istio-system')]);
     expect(ask(state, authorizationsOf, { namespace: 'istio-system', labels: web })).toEqual(['istio-system/a']);

@@ -96,6 +96,11 @@ describe('a workload lists the static policy', () => {
       true,
     ],
     [
+      'unless it is open itself under an older policy with an empty list',
+      [of('e', 'STRICT', {}, { selector: { matchLabels: {} } }), workload('DISABLE', undefined, { day: 2 })],
+      false,
+    ],
+    [
       'unless a policy of the root namespace has an empty selector',
       [of('e', 'STRICT', { namespace: ROOT }, { selector: {} })],
       false,

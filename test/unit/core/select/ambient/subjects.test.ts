@@ -18,7 +18,8 @@ describe('the subjects of policies are', () => {
   it('of a waypoint the proxy and each object with services behind it, once', () => {
     expect([...of(waypointProxy())].sort()).toEqual(['', 'Service shop/web', 'ServiceEntry shop/ext']);
   });
-  it('of a sidecar the proxy alone', () => {
+  it('of a sidecar the proxy alone, even at the address of a waypoint', () => {
     expect(of(sidecarProxy())).toEqual(['']);
+    expect(of(sidecarProxy({ INSTANCE_IPS: '10.1.0.1' }))).toEqual(['']);
   });
 });
