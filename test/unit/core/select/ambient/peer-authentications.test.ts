@@ -166,6 +166,11 @@ describe('a workload with modes of single ports lists', () => {
     ],
     ['its own policy if it is disabled with a strict port', [workload('DISABLE', { 80: 'STRICT' })], [converted()]],
     [
+      'its own policy if it is open with a strict port in a strict mesh',
+      [mesh('STRICT'), workload('DISABLE', { 80: 'STRICT' })],
+      [converted()],
+    ],
+    [
       'nothing if it is permissive with a disabled port',
       [mesh('STRICT'), workload('PERMISSIVE', { 80: 'DISABLE' })],
       [],

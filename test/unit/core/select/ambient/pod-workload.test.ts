@@ -176,7 +176,7 @@ describe('a workload takes HBONE', () => {
     ['by its node if it is captured', {}, captured, 'HBONE'],
     ['by itself if its label lists HTTP tunnels', { 'networking.istio.io/tunnel': 'other,http' }, captured, 'native'],
     ['by its node if its label lists other tunnels', { 'networking.istio.io/tunnel': 'https' }, captured, 'HBONE'],
-    ['by neither if nothing says so', {}, {}, 'NONE'],
+    ['not at all if it is not captured and has no such label', {}, {}, 'NONE'],
   ])('%s', (_, labels, annotations, expected) => {
     expect(tunnelOf(labels, annotations)).toBe(expected);
   });

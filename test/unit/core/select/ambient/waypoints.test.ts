@@ -224,7 +224,7 @@ describe('a waypoint admits', () => {
     ['its own namespace if HBONE has another port', [listener(15_009, 'HBONE', 'All')], undefined, 'Same'],
     ['its own namespace if port 15008 is not for HBONE', [listener(15_008, 'TCP', 'All')], undefined, 'Same'],
     [
-      'its own namespace if the listener does not say',
+      'its own namespace if the listener has no allowed routes',
       [{ name: 'm', port: 15_008, protocol: 'HBONE' }],
       undefined,
       'Same',
