@@ -24,7 +24,8 @@ export function opensTunnels(reader: ProxyReader): boolean {
 
 /** The waypoint has what opens tunnels in tunnels, to other networks: a Gateway manages it. */
 export function nestsTunnels(reader: ProxyReader): boolean {
-  return reader.derived(isManagedWaypoint) && reader.feature('AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT');
+  const between = reader.feature('PILOT_ENABLE_AMBIENT') && reader.feature('AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT');
+  return between && reader.derived(isManagedWaypoint);
 }
 
 const isManagedWaypoint: Derivation<boolean> = {

@@ -7,7 +7,7 @@ export function proxyType(reader: ProxyReader): NodeFacets['type'] {
   return reader.facet('type');
 }
 
-/** A waypoint of ambient mode; without that mode it is a proxy without any resources. */
+/** A waypoint of ambient mode; without that mode (PILOT_ENABLE_AMBIENT) no service and no workload is behind it. */
 export function isWaypoint(reader: ProxyReader): boolean {
-  return proxyType(reader) === 'waypoint' && reader.feature('PILOT_ENABLE_AMBIENT');
+  return proxyType(reader) === 'waypoint';
 }

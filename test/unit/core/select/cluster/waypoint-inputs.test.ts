@@ -316,7 +316,8 @@ describe('the tunnels of', () => {
       both,
       'inner_connect_originate',
     ]);
-    expect(names(waypointProxy(), { PILOT_ENABLE_AMBIENT: 'false' })).toEqual([[], [], undefined]);
+    const without = { PILOT_ENABLE_AMBIENT: 'false' };
+    expect(names(waypointProxy(), without)).toEqual([['connect_originate'], both, undefined]);
   });
 
   it('a waypoint have settings of the mesh and of flags', () => {
