@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
 import { sameLabels } from '../../base/labels.ts';
-import { compareText } from '../../model/object.ts';
+import { compareText, configKey } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -70,7 +70,7 @@ function addService(reader: Reader, found: Map<string, Service>, service: Servic
   if (seen === undefined) found.set(service.hostname, service);
   else if (seen.registry !== service.registry) {
     if (service.registry === 'Kubernetes') found.set(service.hostname, service);
-  } else if (seen !== service && alike(seen, service)) {
+  } else if (seen !== service && alike(reader, seen, service)) {
     const missing = service.ports.some(port => !seen.ports.some(known => known.port === port.port));
     if (missing) found.set(service.hostname, reader.make(unitedPorts, { first: seen, second: service }));
   }
@@ -84,15 +84,23 @@ const unitedPorts: Generator<{ readonly first: Service; readonly second: Service
   }),
 };
 
-function alike(a: Service, b: Service): boolean {
+/** Of one source. The exports are compared as the objects write them: none and `*` differ, as `.` and the name do. */
+function alike(reader: Reader, a: Service, b: Service): boolean {
   return (
     a.namespace === b.namespace &&
     a.resolution === b.resolution &&
     sameLabels(a.labels, b.labels) &&
     sameLabels(a.selector, b.selector) &&
-    a.exportTo.length === b.exportTo.length &&
-    a.exportTo.every((target, i) => target === b.exportTo[i])
+    sameTexts(writtenExports(reader, a), writtenExports(reader, b))
   );
+}
+
+function writtenExports(reader: Reader, { namespace, objectName }: Service): ReadonlySet<string> {
+  return new Set(reader.object('ServiceEntry', configKey(namespace, objectName))?.spec.exportTo);
+}
+
+function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every(text => b.has(text));
 }
 
 /**

@@ -158,6 +158,8 @@ describe('the ports of the services of one hostname', () => {
     const more = { ports: [port(80), port(82)] };
     expect(ports(entry('far', 1, { ports: [port(80), port(81)] }), entry('far', 2, more))).toEqual([[80, 81, 82]]);
     expect(ports(entry('far', 1, { ports: [port(80), port(81)] }), entry('far', 2, spec(81)))).toEqual([[80, 81]]);
+    const toBoth = entry('far', 1, spec(80, { exportTo: ['default', 'far'] }));
+    expect(ports(toBoth, entry('far', 2, spec(81, { exportTo: ['far', 'default'] })))).toEqual([[80, 81]]);
   });
   const selecting = (app: string): JsonObject => ({ resolution: 'STATIC', workloadSelector: { labels: { app } } });
   const seenBy = (...exportTo: string[]): JsonObject => ({ exportTo });
@@ -165,6 +167,7 @@ describe('the ports of the services of one hostname', () => {
     ['resolution', {}, { resolution: 'NONE' }, {}],
     ['labels', {}, {}, { labels: { a: 'b' } }],
     ['exportTo', seenBy('default'), seenBy('default', 'far'), {}],
+    ['exportTo of the same meaning', {}, seenBy('*'), {}],
     ['name in exportTo', seenBy('default', 'far'), seenBy('default', 'third'), {}],
     ['selector', selecting('x'), selecting('y'), {}],
   ])('of the first count if the second has another %s', (_, first, second, meta) => {
