@@ -75,6 +75,8 @@ export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonC
   readonly portOverride: number;
   readonly exchangeMetadata: boolean;
   readonly exchangeLabels: string;
+  /** TLS ends at the endpoints; a tunnel to them does not count. */
+  readonly speaksTls: boolean;
   readonly autoSni: boolean;
   readonly autoSanValidation: boolean;
   /** Telemetry metadata; empty host: none. */
@@ -236,6 +238,7 @@ function selectCluster<S, A>(
     portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
     exchangeMetadata: defaults.exchangeMetadata,
     exchangeLabels: defaults.exchangeLabels,
+    speaksTls: !sniDnat && tls.inputs !== undefined,
     autoSni: !sniDnat && tls.autoSni,
     autoSanValidation: !sniDnat && tls.autoSanValidation,
     serviceHost: telemetry ? service.hostname : '',

@@ -179,6 +179,7 @@ function protocolOf<S, A>(
     tunnels: false,
     exchangeMetadata: false,
     exchangeLabels: '',
+    speaksTls: tls.inputs !== undefined,
     autoSni: tls.autoSni,
     autoSanValidation: tls.autoSanValidation,
     problems: tls.problems,

@@ -41,14 +41,10 @@ export type DiscoveryFields = Pick<
   | 'typedDnsResolverConfig'
 >;
 
-/**
- * The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster
- * uses TLS.
- */
+/** The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster. */
 export function discovery(
   inputs: OutboundClusterInputs,
   assignment: ClusterLoadAssignment | undefined,
-  tls: boolean,
 ): DiscoveryFields {
   switch (inputs.discovery) {
     case 'EDS':
@@ -67,7 +63,7 @@ export function discovery(
     case 'LOGICAL_DNS':
       return { type: Cluster_DiscoveryType.LOGICAL_DNS, ...dns(inputs), loadAssignment: assignment };
     case 'FORWARD_PROXY':
-      return { clusterType: forwardProxy(inputs, tls) };
+      return { clusterType: forwardProxy(inputs) };
   }
 }
 
@@ -92,8 +88,8 @@ function dns(inputs: DnsInputs): DiscoveryFields {
 }
 
 /** A host is resolved on demand. As in Istio, IPv4 only, for proxies of every address family. */
-function forwardProxy(inputs: OutboundClusterInputs, tls: boolean): Cluster['clusterType'] {
-  const insecure = tls && !(inputs.autoSni && inputs.autoSanValidation);
+function forwardProxy(inputs: OutboundClusterInputs): Cluster['clusterType'] {
+  const insecure = inputs.speaksTls && !(inputs.autoSni && inputs.autoSanValidation);
   return {
     name: 'envoy.clusters.dynamic_forward_proxy',
     typedConfig: any('envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig', {

@@ -31,7 +31,7 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
     const options = protocolOptions(inputs);
     const upstream = connectionOptions(inputs.meshKeepalive, pool);
     const metadata = metadataOf(inputs);
-    const found = discovery(inputs, inputs.assignment, inputs.sockets !== undefined);
+    const found = discovery(inputs, inputs.assignment);
     const balanced = balancing(inputs);
     const { transportSocket, transportSocketMatches } = sockets(inputs);
     // Written out: of all messages there are most of these, and objects put together by spreading cost many times as

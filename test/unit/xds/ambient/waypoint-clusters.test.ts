@@ -46,6 +46,24 @@ describe('a cluster of a waypoint', () => {
     expect(lb(shop())?.healthyPanicThreshold).toBeUndefined();
   });
 
+  it('that resolves names on demand gives up the check of names only for TLS that names a server itself', () => {
+    const wild = outside({
+      hosts: ['*.example.com'],
+      addresses: [],
+      endpoints: [],
+      subjectAltNames: [],
+      ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+      resolution: 'DYNAMIC_DNS',
+    });
+    const insecure = (...rules: readonly JsonObject[]) =>
+      text(
+        clustersOf(ambientWorld([...shop(), wild, ...rules]), way).get('inbound-vip|80|http|*.example.com')?.clusterType,
+      ).includes('allowInsecureClusterOptions');
+    const simple = (tls: JsonObject) =>
+      destinationRule('wild', '*.example.com', { trafficPolicy: { tls: { mode: 'SIMPLE', ...tls } } }, inShop);
+    expect([insecure(), insecure(simple({})), insecure(simple({ sni: 'a.com' }))]).toEqual([false, false, true]);
+  });
+
   it('verifies the names of the rule alone, not those of a ServiceEntry', () => {
     const simple = destinationRule(
       'outside',

@@ -87,6 +87,7 @@ describe('a cluster of a service behind a waypoint', () => {
       exchangeMetadata: false,
       exchangeLabels: '',
       autoSni: false,
+      speaksTls: false,
       autoSanValidation: false,
       problems: [],
       connectTimeout: { seconds: 10, nanos: 0 },

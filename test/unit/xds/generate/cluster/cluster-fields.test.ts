@@ -44,6 +44,7 @@ const plain: OutboundParts = {
   exchangeMetadata: false,
   exchangeLabels: '',
   autoSni: false,
+  speaksTls: false,
   autoSanValidation: false,
   serviceHost: '',
   serviceName: '',
