@@ -57,7 +57,8 @@ describe('a cluster of a waypoint', () => {
     });
     const insecure = (...rules: readonly JsonObject[]) =>
       text(
-        clustersOf(ambientWorld([...shop(), wild, ...rules]), way).get('inbound-vip|80|http|*.example.com')?.clusterType,
+        clustersOf(ambientWorld([...shop(), wild, ...rules]), way).get('inbound-vip|80|http|*.example.com')
+          ?.clusterType,
       ).includes('allowInsecureClusterOptions');
     const simple = (tls: JsonObject) =>
       destinationRule('wild', '*.example.com', { trafficPolicy: { tls: { mode: 'SIMPLE', ...tls } } }, inShop);
