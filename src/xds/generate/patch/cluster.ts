@@ -83,7 +83,7 @@ function merged(cluster: Cluster, patch: EnvoyPatch, outcome: Outcome): Cluster 
   const { transportSocket: socket } = patch.value as Cluster;
   if (socket === undefined) {
     outcome.acted(patch);
-    return mergeMessage(CLUSTER, cluster, patch.value);
+    return mergeMessage(CLUSTER, cluster, patch.value, outcome.grown);
   }
   const { transportSocketMatches: choices = [], transportSocket: own } = cluster;
   if (choices.length > 0) {
@@ -111,7 +111,7 @@ function mergedSocket(
   outcome: Outcome,
 ): TransportSocket {
   if (own.typedConfig === undefined || typedConfig === undefined) return own;
-  const merged = mergeAny(own.typedConfig, typedConfig);
+  const merged = mergeAny(own.typedConfig, typedConfig, outcome.grown);
   if (merged === undefined) {
     outcome.failed(patch, typeMismatch(own.typedConfig, typedConfig));
     return own;

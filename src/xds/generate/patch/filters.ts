@@ -67,7 +67,7 @@ function mergeFilter<T extends Configured>(filter: T, patch: EnvoyPatch, outcome
   const { name = filter.name, typedConfig } = patch.value as Configured;
   let config = filter.typedConfig!;
   if (typedConfig !== undefined) {
-    const merged = mergeAny(config, typedConfig);
+    const merged = mergeAny(config, typedConfig, outcome.grown);
     if (merged === undefined) {
       outcome.failed(patch, typeMismatch(config, typedConfig));
       return filter;

@@ -47,7 +47,7 @@ function patchListener(listener: Listener, patches: ListenerPatches, outcome: Ou
     if (patch.operation !== 'REMOVE' && patch.operation !== 'MERGE') continue;
     outcome.acted(patch);
     if (patch.operation === 'REMOVE') return undefined;
-    out = mergeMessage(LISTENER, out, patch.value);
+    out = mergeMessage(LISTENER, out, patch.value, outcome.grown);
   }
   return patchChains(patchListenerFilters(out, patches.listenerFilter, outcome), patches, outcome);
 }
@@ -70,7 +70,7 @@ function patchListenerFilters(listener: Listener, patches: readonly EnvoyPatch[]
 function mergeListenerFilter(filter: ListenerFilter, patch: EnvoyPatch, outcome: Outcome): ListenerFilter {
   const { typedConfig } = patch.value as ListenerFilter;
   if (typedConfig === undefined || filter.typedConfig === undefined) return filter;
-  const merged = mergeAny(filter.typedConfig, typedConfig);
+  const merged = mergeAny(filter.typedConfig, typedConfig, outcome.grown);
   if (merged === undefined) outcome.failed(patch, typeMismatch(filter.typedConfig, typedConfig));
   else outcome.acted(patch);
   return merged === undefined || merged === filter.typedConfig ? filter : { ...filter, typedConfig: merged };
@@ -143,10 +143,10 @@ function mergeChain(chain: FilterChain, patch: EnvoyPatch, outcome: Outcome): Fi
   const { transportSocket: socket } = value;
   if (own === undefined || socket === undefined || (socket.name ?? '') !== (own.name ?? '')) {
     outcome.acted(patch);
-    return mergeMessage(FILTER_CHAIN, chain, value);
+    return mergeMessage(FILTER_CHAIN, chain, value, outcome.grown);
   }
   if (own.typedConfig === undefined || socket.typedConfig === undefined) return chain;
-  const merged = mergeAny(own.typedConfig, socket.typedConfig);
+  const merged = mergeAny(own.typedConfig, socket.typedConfig, outcome.grown);
   if (merged === undefined) {
     outcome.failed(patch, typeMismatch(own.typedConfig, socket.typedConfig));
     return chain;

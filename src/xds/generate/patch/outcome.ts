@@ -2,6 +2,7 @@
 // A patch in neither list matched nothing there.
 
 import type { EnvoyPatch } from '../../../core/select/patch/envoy-patch.ts';
+import type { Grown } from './merge.ts';
 
 export interface FailedPatch {
   readonly patch: EnvoyPatch;
@@ -25,6 +26,8 @@ export class Outcome {
   readonly #lists: readonly (readonly EnvoyPatch[])[];
   readonly #acted = new Set<EnvoyPatch>();
   readonly #failed: FailedPatch[] = [];
+  readonly #reasons = new Map<EnvoyPatch, Set<string>>();
+  readonly grown: Grown = new WeakSet();
 
   constructor(...lists: readonly (readonly EnvoyPatch[])[]) {
     this.#lists = lists;
@@ -36,7 +39,9 @@ export class Outcome {
 
   /** Of several targets with the same reason the first is named. */
   failed(patch: EnvoyPatch, message: string): void {
-    if (this.#failed.some(one => one.patch === patch && one.message === message)) return;
+    const reasons = this.#reasons.get(patch) ?? new Set();
+    if (reasons.has(message)) return;
+    this.#reasons.set(patch, reasons.add(message));
     this.#failed.push({ patch, message });
   }
 

@@ -46,7 +46,7 @@ export const patchedConfiguration: Generator<ConfigurationInputs, PatchedConfigu
       if (!isFor(patch)) continue;
       outcome.acted(patch);
       merged.push(patch);
-      result = mergeMessage(ROUTE_CONFIGURATION, result, patch.value);
+      result = mergeMessage(ROUTE_CONFIGURATION, result, patch.value, outcome.grown);
     }
     const virtualHost = patches.virtualHost.filter(isFor);
     const added = virtualHost.filter(({ operation }) => operation === 'ADD');
@@ -81,7 +81,7 @@ export const patchedHost: Generator<
         return { ...outcome.of<VirtualHost>(undefined), removed: result.name ?? '' };
       }
       if (patch.operation === 'REPLACE') result = patch.value as VirtualHost;
-      else result = mergeMessage(VIRTUAL_HOST, result, patch.value);
+      else result = mergeMessage(VIRTUAL_HOST, result, patch.value, outcome.grown);
     }
     return { ...outcome.of(patchRoutes(result, route, outcome)), removed: undefined };
   },
@@ -106,7 +106,7 @@ function patchRoute(route: Route, patches: readonly EnvoyPatch[], outcome: Outco
     if ((patch.operation !== 'MERGE' && patch.operation !== 'REMOVE') || routeOf(patch)?.(out) === false) continue;
     outcome.acted(patch);
     if (patch.operation === 'REMOVE') return undefined;
-    out = mergeMessage(ROUTE, out, patch.value);
+    out = mergeMessage(ROUTE, out, patch.value, outcome.grown);
   }
   return out;
 }
@@ -139,7 +139,8 @@ export const assembledConfiguration: Generator<AssembledInputs, RouteConfigurati
   name: 'patch/assembledConfiguration',
   run: ({ configuration, hosts, added, removed }) => {
     const all = [...hosts, ...added.map(patch => patch.value as VirtualHost)];
-    const virtualHosts = all.filter(({ name = '' }) => !removed.includes(name));
+    const gone = new Set(removed);
+    const virtualHosts = all.filter(({ name = '' }) => !gone.has(name));
     return { ...configuration, virtualHosts };
   },
 };
