@@ -17,6 +17,9 @@ export type FacetSource = FacetKey[number] | { readonly facetKey: FacetKey };
 
 const NO_FACETS: FacetKey = [];
 
+/** Pairs among which one is looked for one by one: usual keys are shorter, and cost no index. */
+const SCANNED_MAX = 32;
+
 /** The key that these sources give; `before` itself if it has equal pairs, so that callers find theirs unchanged. */
 export function facetKeyOf(sources: readonly FacetSource[], before: FacetKey | undefined): FacetKey {
   const now = union(sources);
@@ -32,39 +35,57 @@ export function sameFacetKey(a: FacetKey, b: FacetKey): boolean {
 
 /** Returns the key of a callee itself, uncopied, if no other source adds to it. */
 function union(sources: readonly FacetSource[]): FacetKey {
-  let all: FacetKey = NO_FACETS;
-  let own: FacetKey[number][] | undefined;
+  const all = new FacetUnion();
   let last: FacetKey | undefined;
   for (let i = 0; i < sources.length; i++) {
     const source = sources[i]!;
     if (!('facetKey' in source)) {
-      if (hasFacet(all, source)) continue;
-      own ??= [...all];
-      own.push(source);
-      all = own;
+      all.add(source);
       continue;
     }
     const { facetKey } = source;
-    if (facetKey === last || facetKey === all || facetKey.length === 0) continue;
+    if (facetKey === last || facetKey.length === 0) continue;
     last = facetKey;
-    if (all.length === 0) {
-      all = facetKey;
-      continue;
-    }
-    for (let j = 0; j < facetKey.length; j++) {
-      const pair = facetKey[j]!;
-      if (hasFacet(all, pair)) continue;
-      own ??= [...all];
-      own.push(pair);
-      all = own;
-    }
+    all.addAll(facetKey);
   }
-  // Cut to its length: a list that grew keeps room for more.
-  return all === own ? own.slice() : all;
+  return all.key();
 }
 
-function hasFacet(facetKey: FacetKey, pair: FacetKey[number]): boolean {
-  const { id } = pair[0];
-  for (let i = 0; i < facetKey.length; i++) if (facetKey[i]![0].id === id) return true;
-  return false;
+class FacetUnion {
+  #all: FacetKey = NO_FACETS;
+  /** The list that `#all` is, if it is a copy. */
+  #own: FacetKey[number][] | undefined;
+  /** Made for a key that is longer than SCANNED_MAX: a proxy may be looked at by thousands of selectors. */
+  #ids: Set<string> | undefined;
+
+  addAll(facetKey: FacetKey): void {
+    if (facetKey === this.#all) return;
+    if (this.#all.length === 0) this.#all = facetKey;
+    else for (let i = 0; i < facetKey.length; i++) this.add(facetKey[i]!);
+  }
+
+  add(pair: FacetKey[number]): void {
+    if (this.#has(pair)) return;
+    if (this.#own === undefined) {
+      this.#own = [...this.#all];
+      this.#all = this.#own;
+    }
+    this.#own.push(pair);
+    this.#ids?.add(pair[0].id);
+  }
+
+  /** Cut to its length: a list that grew keeps room for more. */
+  key(): FacetKey {
+    return this.#own?.slice() ?? this.#all;
+  }
+
+  #has(pair: FacetKey[number]): boolean {
+    const { id } = pair[0];
+    if (this.#all.length > SCANNED_MAX) {
+      this.#ids ??= new Set(this.#all.map(([facet]) => facet.id));
+      return this.#ids.has(id);
+    }
+    for (let i = 0; i < this.#all.length; i++) if (this.#all[i]![0].id === id) return true;
+    return false;
+  }
 }

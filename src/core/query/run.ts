@@ -70,8 +70,8 @@ export class Run implements ProxyReader {
    */
   readonly #ownsPreviousCalls: boolean;
   readonly #id = ++runs;
-  /** Facets that this query itself read. */
-  #ownFacets: FacetKey[number][] | undefined;
+  /** Facets that this query itself read, with their values. */
+  #ownFacets: Map<Facet, FacetValue> | undefined;
   /** Made at the first own facet; until then the calls are all there is. */
   #facetSources: FacetSource[] | undefined;
   #reads: Read<Entry>[] | undefined;
@@ -235,15 +235,13 @@ export class Run implements ProxyReader {
 
   #facet(facet: Facet): FacetValue {
     const known = this.#ownFacets;
-    if (known !== undefined) {
-      for (let i = 0; i < known.length; i++) if (known[i]![0] === facet) return known[i]![1];
-    }
+    if (known?.has(facet) === true) return known.get(facet);
     const proxy = this.#proxy;
     assert(proxy !== undefined, NO_PROXY);
     const value = this.#context.facetValue(this.#state, proxy, facet);
     const pair: FacetKey[number] = [facet, value];
-    if (this.#ownFacets === undefined) this.#ownFacets = [pair];
-    else this.#ownFacets.push(pair);
+    if (known === undefined) this.#ownFacets = new Map([pair]);
+    else known.set(facet, value);
     if (this.#facetSources === undefined) this.#facetSources = [...this.calls, pair];
     else this.#facetSources.push(pair);
     return value;
