@@ -22,6 +22,8 @@ export interface PatchVerdict {
 const PROXIES_MAX = 1_000;
 /** Proxies or reasons that one message names. */
 const NAMED_MAX = 3;
+/** Verdicts on resources that Envoy refuses: thousands of patches may make thousands of them. */
+export const REFUSALS_MAX = 1_000;
 
 /** What a proxy is called in a message. */
 type Whose = 'a connected proxy' | 'a proxy of these workloads';
@@ -104,24 +106,30 @@ function ofProxies(effects: Effects, whose: Whose): readonly PatchVerdict[] {
 
 /** Of several objects that patch a proxy any may be the reason: the message stands at each. */
 function refusals(effects: Effects): readonly PatchVerdict[] {
-  const found = new Map<
-    string,
-    { readonly sentence: string; readonly proxies: string[]; readonly keys: Set<string> }
-  >();
+  const found = new Map<string, { readonly proxies: string[]; readonly patchedBy: Set<ReadonlySet<string>> }>();
   for (const [proxy, { patches, refused }] of effects) {
+    const acting = new Set(patches.flatMap(({ filter, acts }) => (acts ? [filter] : [])));
     for (const sentence of refused) {
-      const known = found.get(sentence) ?? { sentence, proxies: [], keys: new Set<string>() };
+      const known = found.get(sentence) ?? { proxies: [], patchedBy: new Set() };
       known.proxies.push(proxy);
-      for (const { filter, acts } of patches) if (acts) known.keys.add(filter);
+      known.patchedBy.add(acting);
       found.set(sentence, known);
     }
   }
-  return [...found.values()].flatMap(({ sentence, proxies, keys }) =>
-    [...keys].sort().map((key): PatchVerdict => {
-      const message = `with the patches, ${sentence}: Envoy refuses it on ${named(proxies)}`;
-      return { code: 'patch-refused', key, path: '', message };
-    }),
-  );
+  const verdicts: PatchVerdict[] = [];
+  let left = found.size;
+  for (const [sentence, { proxies, patchedBy }] of found) {
+    const keys = [...new Set([...patchedBy].flatMap(acting => [...acting]))].sort();
+    const room = REFUSALS_MAX - verdicts.length;
+    const message = `with the patches, ${sentence}: Envoy refuses it on ${named(proxies)}`;
+    for (const key of keys.slice(0, room)) verdicts.push({ code: 'patch-refused', key, path: '', message });
+    left--;
+    if (keys.length < room) continue;
+    const more = `with the patches, Envoy refuses ${left} more resources, which are not named`;
+    if (left > 0) verdicts.push({ code: 'patch-refused', key: keys[0]!, path: '', message: more });
+    break;
+  }
+  return verdicts;
 }
 
 function named(texts: Iterable<string>): string {

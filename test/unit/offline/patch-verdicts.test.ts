@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/json.ts';
-import { patchReport } from '../../../src/offline/patch-verdicts.ts';
+import { patchReport, REFUSALS_MAX, verdictsOn } from '../../../src/offline/patch-verdicts.ts';
 import { entry, envoyFilter, HCM, httpFilter, luaFilter, patchScene } from '../xds/generate/patch/patch-scene.ts';
 
 /** `code path: message` of the entries of one EnvoyFilter of a connected sidecar. */
@@ -129,5 +129,16 @@ describe('an entry of an EnvoyFilter', () => {
     const refused = toldOf(given).filter(told => told.startsWith('patch-refused'));
     const line = refused.find(one => one.includes(`${sentence}: Envoy refuses it on app.prod`));
     expect(line, refused.join('\n')).toMatch(/^patch-refused : with the patches, /);
+  });
+});
+
+describe('resources that Envoy refuses', () => {
+  it('are named up to a limit, and the rest is counted: many objects may each add many', () => {
+    const refused = Array.from({ length: 1_500 }, (_, i) => `listener l${i} has no address`);
+    const patches = Array.from({ length: 600 }, (_, i) => ({ filter: `a/f${i}`, index: 0, acts: true, failures: [] }));
+    const verdicts = verdictsOn([], [['p', { patches, refused }]]);
+    expect(verdicts).toHaveLength(REFUSALS_MAX + 1);
+    expect(verdicts[0]!.message).toBe('with the patches, listener l0 has no address: Envoy refuses it on p');
+    expect(verdicts.at(-1)!.message).toBe('with the patches, Envoy refuses 1498 more resources, which are not named');
   });
 });

@@ -7,7 +7,8 @@ import type { Outcome } from './outcome.ts';
 
 /**
  * `anchor`: whether the match names an element; undefined if it names none, which makes an insertion before or after
- * one of the whole list, and leaves replacement and removal without effect.
+ * one of the whole list, and leaves replacement and removal without effect. The list itself if it stays as it is, or if
+ * an earlier patch of this resource has made it: then it changes in place.
  */
 export function patchList<T>(
   list: readonly T[],
@@ -15,46 +16,45 @@ export function patchList<T>(
   anchor: ((element: T) => boolean) | undefined,
   outcome: Outcome,
 ): readonly T[] {
-  const after = changed(list, patch, anchor);
-  if (after !== list) outcome.acted(patch);
-  return after;
+  const change = changeOf(list, patch, anchor);
+  if (change === undefined) return list;
+  outcome.acted(patch);
+  if (change === 'remove') return list.filter(element => !anchor!(element));
+  const out = outcome.grown.has(list) ? (list as T[]) : list.slice();
+  outcome.grown.add(out);
+  out.splice(change.at, change.replaced, patch.value as T);
+  return out;
 }
 
-function changed<T>(
+/** Where the value of the patch comes, and how many elements it takes the place of; undefined: nothing changes. */
+function changeOf<T>(
   list: readonly T[],
-  { operation, value }: EnvoyPatch,
+  { operation }: EnvoyPatch,
   anchor: ((element: T) => boolean) | undefined,
-): readonly T[] {
-  const made = value as T;
+): { readonly at: number; readonly replaced: number } | 'remove' | undefined {
+  const end = list.length;
   switch (operation) {
     case 'ADD':
-      return [...list, made];
+      return { at: end, replaced: 0 };
     case 'INSERT_FIRST':
-      return [made, ...list];
+      return { at: 0, replaced: 0 };
     case 'INSERT_BEFORE':
-      return anchor === undefined ? [made, ...list] : spliced(list, anchor, 0, 0, made);
+      return anchor === undefined ? { at: 0, replaced: 0 } : atAnchor(list, anchor, 0, 0);
     case 'INSERT_AFTER':
-      return anchor === undefined ? [...list, made] : spliced(list, anchor, 1, 0, made);
+      return anchor === undefined ? { at: end, replaced: 0 } : atAnchor(list, anchor, 1, 0);
     case 'REPLACE':
-      return anchor === undefined ? list : spliced(list, anchor, 0, 1, made);
+      return anchor === undefined ? undefined : atAnchor(list, anchor, 0, 1);
     case 'REMOVE':
-      return anchor === undefined || !list.some(anchor) ? list : list.filter(element => !anchor(element));
+      return anchor === undefined || !list.some(anchor) ? undefined : 'remove';
     case 'MERGE':
-      return list;
+      return undefined;
   }
 }
 
-/** `made` at a distance from the first anchor; the list itself if there is none. */
-function spliced<T>(
-  list: readonly T[],
-  anchor: (element: T) => boolean,
-  distance: number,
-  replaced: number,
-  made: T,
-): readonly T[] {
+/** At a distance from the first anchor; undefined: there is none. */
+function atAnchor<T>(list: readonly T[], anchor: (element: T) => boolean, distance: number, replaced: number) {
   const at = list.findIndex(anchor);
-  if (at < 0) return list;
-  return [...list.slice(0, at + distance), made, ...list.slice(at + distance + replaced)];
+  return at < 0 ? undefined : { at: at + distance, replaced };
 }
 
 /** `each` of every element; the list itself if it gives the identical elements. */

@@ -24,8 +24,9 @@ export function patchNetworkFilters(
 ): readonly Filter[] {
   let list = filters;
   for (const patch of network) list = patchList(list, patch, networkFilterOf(patch), outcome);
+  const merges = network.filter(isMerge);
   return mapSame(list, filter => {
-    const merged = mergeFilters(filter, network, networkFilterOf, outcome);
+    const merged = mergeFilters(filter, merges, networkFilterOf, outcome);
     return merged.name === CONNECTION_MANAGER && http.length > 0 ? patchHttpFilters(merged, http, outcome) : merged;
   });
 }
@@ -38,7 +39,8 @@ function patchHttpFilters(filter: Filter, patches: readonly EnvoyPatch[], outcom
   const mine = patches.filter(patch => networkFilterOf(patch)?.(filter) !== false);
   let list: readonly HttpFilter[] = before;
   for (const patch of mine) list = patchList(list, patch, httpFilterOf(patch), outcome);
-  list = mapSame(list, one => mergeFilters(one, mine, httpFilterOf, outcome));
+  const merges = mine.filter(isMerge);
+  list = mapSame(list, one => mergeFilters(one, merges, httpFilterOf, outcome));
   if (list === before) return filter;
   return { ...filter, typedConfig: { ...manager, httpFilters: list } as AnyMessage };
 }
@@ -48,16 +50,20 @@ interface Configured {
   readonly typedConfig?: AnyMessage | undefined;
 }
 
+function isMerge({ operation }: EnvoyPatch): boolean {
+  return operation === 'MERGE';
+}
+
 /** Later merges look for the name that earlier ones gave. A filter without a configuration of its own stays. */
 function mergeFilters<T extends Configured>(
   filter: T,
-  patches: readonly EnvoyPatch[],
+  merges: readonly EnvoyPatch[],
   namedBy: (patch: EnvoyPatch) => ((filter: Configured) => boolean) | undefined,
   outcome: Outcome,
 ): T {
   let out = filter;
-  for (const patch of patches) {
-    if (patch.operation !== 'MERGE' || namedBy(patch)?.(out) === false || out.typedConfig === undefined) continue;
+  for (const patch of merges) {
+    if (namedBy(patch)?.(out) === false || out.typedConfig === undefined) continue;
     out = mergeFilter(out, patch, outcome);
   }
   return out;

@@ -95,8 +95,7 @@ function patchChains(listener: Listener, patches: ListenerPatches, outcome: Outc
   });
   for (const patch of forChains.filterChain) {
     if (patch.operation !== 'ADD') continue;
-    outcome.acted(patch);
-    chains = [...chains, patch.value as FilterChain];
+    chains = patchList(chains, patch, undefined, outcome);
   }
   if (chains.some(chain => removed.has(chain) || chain.filters === undefined)) {
     chains = chains.filter(chain => !removed.has(chain) && chain.filters !== undefined);

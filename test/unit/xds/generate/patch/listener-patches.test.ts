@@ -106,3 +106,23 @@ describe('a merge into a listener filter', () => {
     ]);
   });
 });
+
+describe('thousands of additions to one listener', () => {
+  /** With a copy of the list for each of them: half a minute. */
+  const CPU_MS_MAX = 3_000;
+
+  it.each(['INSERT_FIRST', 'ADD'] as const)(
+    'cost what follows their number by %s, and leave its own list',
+    operation => {
+      const own = [{ name: 'own' }];
+      const patches = Array.from({ length: 40_000 }, (_, i) => patch('LISTENER_FILTER', operation, { name: `f${i}` }));
+      const before = process.cpuUsage();
+      const { message } = patched({ name: 'l', listenerFilters: own, filterChains: [] }, patches);
+      const { user, system } = process.cpuUsage(before);
+      expect(message?.listenerFilters).toHaveLength(patches.length + 1);
+      expect(message?.listenerFilters?.[0]?.name).toBe(operation === 'ADD' ? 'own' : 'f39999');
+      expect(own).toEqual([{ name: 'own' }]);
+      expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
+    },
+  );
+});
