@@ -104,24 +104,45 @@ function tlsPolicy(reader: Reader, policy: Obj<'BackendTLSPolicy'>): TranslatedP
   return { verdicts, acceptedMessage: `${VALID}${warning}`, ignored: false, entries };
 }
 
-/** The name of the policy that has the target: the oldest, then the one whose name is smaller. */
-function conflicting(reader: Reader, policy: Obj<'BackendTLSPolicy'>, ref: PolicyTarget): string | undefined {
-  const rivals = allOfRevision(reader, 'BackendTLSPolicy', `${policy.namespace}/`).filter(
-    other => other.name !== policy.name && !isIgnored(other) && other.spec.targetRefs.some(one => sameTarget(one, ref)),
-  );
-  const before = rivals.filter(
-    other => other.creationTime - policy.creationTime < 0 || (sameAge(other, policy) && other.name < policy.name),
-  );
-  before.sort((a, b) => a.creationTime - b.creationTime || (a.name < b.name ? -1 : 1));
-  return before[0]?.name;
+/** The name of the policy that has the target, if it is another one. */
+function conflicting(
+  reader: Reader,
+  { namespace, name }: Obj<'BackendTLSPolicy'>,
+  ref: PolicyTarget,
+): string | undefined {
+  const owner = reader.get(ownerOfTarget, { namespace, target: targetText(ref) });
+  return owner === name ? undefined : owner;
 }
 
-function sameAge(a: Obj, b: Obj): boolean {
-  return a.creationTime === b.creationTime;
-}
+/** The name of the first policy of the namespace for the target, as `targetText` writes it. */
+const ownerOfTarget: Query<{ readonly namespace: string; readonly target: string }, string | undefined> = {
+  name: 'translate/ownerOfTarget',
+  key: ({ namespace, target }) => `${namespace}/${target}`,
+  run: (reader, { namespace, target }) => reader.get(ownersOfTargets, namespace).get(target),
+};
 
-function sameTarget(a: PolicyTarget, b: PolicyTarget): boolean {
-  return a.group === b.group && a.kind === b.kind && a.name === b.name && a.sectionName === b.sectionName;
+/**
+ * Argument: a namespace. The oldest policy of each target, then the one whose name is smaller; found once for all, since
+ * a namespace may have thousands for one target.
+ */
+const ownersOfTargets: Query<string, ReadonlyMap<string, string>> = {
+  name: 'translate/ownersOfTargets',
+  run: (reader, namespace) => {
+    const policies = allOfRevision(reader, 'BackendTLSPolicy', `${namespace}/`).filter(policy => !isIgnored(policy));
+    policies.sort((a, b) => a.creationTime - b.creationTime || (a.name < b.name ? -1 : 1));
+    const owners = new Map<string, string>();
+    for (const { name, spec } of policies) {
+      for (const ref of spec.targetRefs) {
+        const target = targetText(ref);
+        if (!owners.has(target)) owners.set(target, name);
+      }
+    }
+    return owners;
+  },
+};
+
+function targetText({ group, kind, name, sectionName }: PolicyTarget): string {
+  return JSON.stringify([group, kind, name, sectionName]);
 }
 
 function trafficPolicy(reader: Reader, policy: Obj<'XBackendTrafficPolicy'>): TranslatedPolicy {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
 import { derivedDestinationRules } from '../../../../../src/core/translate/gateway-api/derived-destination-rules.ts';
 import { translatedListenerSet } from '../../../../../src/core/translate/gateway-api/gateways.ts';
+import { translatedPolicy } from '../../../../../src/core/translate/gateway-api/policies.ts';
 import { ingressVirtualServices } from '../../../../../src/core/translate/ingress/ingress-routes.ts';
 import { policyStatuses } from '../../../../../src/core/wishes/gateway-api/policy-status.ts';
 import { Scene } from '../../../xds/generate/route/scene.ts';
@@ -54,6 +55,31 @@ describe('a BackendTLSPolicy', () => {
     expect(ancestors()).toMatchObject([[{ ancestorRef: { kind: 'Service' } }]]);
     made.put(route('b', { rules: [rule('web')] }));
     expect(ancestors()).toMatchObject([[{ ancestorRef: { kind: 'Service' } }, { ancestorRef: { kind: 'Gateway' } }]]);
+  });
+});
+
+describe('thousands of BackendTLSPolicies of one backend', () => {
+  /** If each is compared with all others: a minute. */
+  const CPU_MS_MAX = 6_000;
+
+  it('are judged at a cost that follows their number; the first has the backend', () => {
+    const spec = {
+      targetRefs: [{ group: '', kind: 'Service', name: 'web' }],
+      validation: { hostname: 'x.com', wellKnownCACertificates: 'System' },
+    };
+    const keys = Array.from({ length: 12_000 }, (_, i) => `p${String(i).padStart(5, '0')}`);
+    const made = new Scene([...services, ...keys.map(name => object('BackendTLSPolicy', 'infra', name, spec))]);
+    const before = process.cpuUsage();
+    const reasons = keys.map(
+      name =>
+        made.tracker.get(made.state, undefined, translatedPolicy, { kind: 'BackendTLSPolicy', key: `infra/${name}` })
+          ?.verdicts[0]?.accepted?.message,
+    );
+    const { user, system } = process.cpuUsage(before);
+    expect(reasons[0]).toBeUndefined();
+    const conflict = 'Conflicts with BackendTLSPolicy "p00000" targeting the same backend';
+    expect(new Set(reasons.slice(1))).toEqual(new Set([conflict]));
+    expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
   });
 });
 
