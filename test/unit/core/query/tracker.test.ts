@@ -334,7 +334,8 @@ describe('a query that asks a proxy about thousands of selectors', () => {
     query(`asking ${part}`, reader => {
       let yes = 0;
       for (let i = 0; i < 15_000; i++) {
-        if (reader.derived({ name: `selector ${part} ${i}`, run: own => own.facet('id') === `client-${i}.default` })) yes++;
+        if (reader.derived({ name: `selector ${part} ${i}`, run: own => own.facet('id') === `client-${i}.default` }))
+          yes++;
       }
       return yes;
     });
