@@ -66,6 +66,14 @@ describe('a service whose name has capital letters', () => {
     expect(names('8080')).toContain('shop.example.com:8080');
     expect(names(PROXY)).toContain('Shop.example.com:8080');
   });
+
+  it.each(['Shop.example.com', 'shop.example.com', '*.example.com'])(
+    'has the routes of a VirtualService for %s',
+    host => {
+      const made = scene(entry, virtualService([host], 'only'));
+      expect(made.routes('client', '8080', 'shop.example.com:8080')[0]?.name).toBe('v');
+    },
+  );
 });
 
 describe('wildcards of two VirtualServices', () => {
