@@ -213,10 +213,12 @@ describe('the tunnels of ambient mode', () => {
   const flags = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'true']));
   const SENDING = { ...AMBIENT, ...flags('PILOT_ENABLE_SENDING_HBONE') };
   const waypoint = { nodeType: 'waypoint' };
+  const without = { PILOT_ENABLE_AMBIENT: 'false' };
   it('are there for waypoints, and for others that the flag allows, with mTLS', () => {
     expect(of(isWaypoint, { ...waypoint, env: AMBIENT })).toBe(true);
-    expect(of(isWaypoint, { ...waypoint, env: { PILOT_ENABLE_AMBIENT: 'false' } })).toBe(false);
+    expect(of(isWaypoint, { ...waypoint, env: without })).toBe(true);
     expect(of(isWaypoint, { env: AMBIENT })).toBe(false);
+    expect(of(sendsHbone, { ...waypoint, env: without })).toBe(false);
     expect(of(sendsHbone, { ...waypoint, env: { ...AMBIENT, PILOT_ENABLE_SENDING_HBONE: 'false' } })).toBe(true);
     expect(of(sendsHbone, { env: { ...AMBIENT, PILOT_ENABLE_SENDING_HBONE: 'false' } })).toBe(false);
     expect(of(sendsHbone, { env: SENDING })).toBe(true);
@@ -245,5 +247,6 @@ describe('the tunnels of ambient mode', () => {
     expect(of(nestsTunnels, { env, labels })).toBe(false);
     const off = { ...env, AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT: 'false' };
     expect(of(nestsTunnels, { ...waypoint, env: off, labels })).toBe(false);
+    expect(of(nestsTunnels, { ...waypoint, env: { ...env, ...without }, labels })).toBe(false);
   });
 });
