@@ -27,13 +27,13 @@ const program = `
   await thread.terminate();
 `;
 
-async function sizes(options: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<unknown> {
+async function sizes(options: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<readonly number[]> {
   const args = [...options, '--import', 'tsx', '--input-type=module', '-e', program];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     timeout: 60_000,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
   });
-  return JSON.parse(stdout);
+  return JSON.parse(stdout) as number[];
 }
 
 test('the young generation stays at its bound, also after a thread has started', async () => {
@@ -41,7 +41,8 @@ test('the young generation stays at its bound, also after a thread has started',
 });
 
 test('the young generation would grow past the bound without it', async () => {
-  expect(await sizes([], { WITHOUT_BOUND: '1' })).toEqual([8 * HALF_BYTES, 8 * HALF_BYTES]);
+  // Node 24 lets it grow further than Node 20 does.
+  for (const size of await sizes([], { WITHOUT_BOUND: '1' })) expect(size).toBeGreaterThanOrEqual(8 * HALF_BYTES);
 });
 
 test('the young generation has the size that an operator gave', async () => {
