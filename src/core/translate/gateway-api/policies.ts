@@ -3,6 +3,7 @@
 // An error of one target also holds for the targets after it, unless they have one of their own, as in istiod.
 // Source: Istio pilot/pkg/config/kube/gateway/backend_policies.go.
 
+import { canonicalJson } from '../../base/json.ts';
 import { configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { PolicyTarget } from '../../schema/gateway-api-types.gen.ts';
@@ -122,8 +123,8 @@ const ownerOfTarget: Query<{ readonly namespace: string; readonly target: string
 };
 
 /**
- * Argument: a namespace. The oldest policy of each target, then the one whose name is smaller; found once for all, since
- * a namespace may have thousands for one target.
+ * Argument: a namespace. The oldest policy of each target, then the one whose name is smaller; found once for all,
+ * since a namespace may have thousands for one target.
  */
 const ownersOfTargets: Query<string, ReadonlyMap<string, string>> = {
   name: 'translate/ownersOfTargets',
@@ -142,7 +143,7 @@ const ownersOfTargets: Query<string, ReadonlyMap<string, string>> = {
 };
 
 function targetText({ group, kind, name, sectionName }: PolicyTarget): string {
-  return JSON.stringify([group, kind, name, sectionName]);
+  return canonicalJson([group, kind, name, sectionName ?? null]);
 }
 
 function trafficPolicy(reader: Reader, policy: Obj<'XBackendTrafficPolicy'>): TranslatedPolicy {
