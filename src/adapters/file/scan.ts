@@ -52,6 +52,9 @@ interface Allowance {
   exceeded: boolean;
 }
 
+/** What a folder lists in place of bytes that are not UTF-8; the file cannot be opened by such a name. */
+const REPLACEMENT = '\ufffd';
+
 const wanted = /\.(ya?ml|json)$/i;
 
 export function isWanted(name: string): boolean {
@@ -107,7 +110,9 @@ export async function scanFolder(
     if (kind === 'folder') return entry.isSymbolicLink() ? follow(path, trail, allowed) : visit(path, trail, allowed);
     if (kind === 'other' && !isWanted(entry.name)) return;
     const found = await findFile(path, entry.isFile(), disk);
-    if (found === undefined) vanished.push(path);
+    if (found === undefined && entry.name.includes(REPLACEMENT))
+      hidden.push({ path, why: 'has a name that is not UTF-8' });
+    else if (found === undefined) vanished.push(path);
     else if (isHidden(found)) hidden.push(found);
     else if (isWanted(entry.name)) files.push(found);
   };
