@@ -10,7 +10,21 @@ import { quoted, type Report } from '../../report.ts';
 export const REGEX_LENGTH_MAX = 1024;
 /** Instructions, roughly: one a character or class, multiplied by the repetitions around it. */
 export const REGEX_SIZE_MAX = 20_000;
+/** What repetitions add to the different expressions of one object, in all: some 200 ms of compilation. */
+export const REGEX_REPETITIONS_MAX = 200_000;
 
+/** The expressions of an object so far. */
+interface Seen {
+  /** Why each does not compile; undefined: it does. */
+  readonly faults: Map<string, string | undefined>;
+  /** By their repetitions. */
+  added: number;
+}
+
+/** An object has a reporter of its own. */
+const seenBy = new WeakMap<Report, Seen>();
+
+/** An expression that comes again is not compiled again. */
 export function checkRegex(regex: string, path: string, report: Report): void {
   if (regex.length > REGEX_LENGTH_MAX) {
     report(path, `the expression is ${regex.length} characters long; at most ${REGEX_LENGTH_MAX} are allowed`);
@@ -24,11 +38,31 @@ export function checkRegex(regex: string, path: string, report: Report): void {
     );
     return;
   }
+  const seen = seenBy.get(report) ?? { faults: new Map<string, string | undefined>(), added: 0 };
+  seenBy.set(report, seen);
+  if (!seen.faults.has(regex)) {
+    const added = seen.added + Math.max(0, size - regex.length);
+    if (added > REGEX_REPETITIONS_MAX) {
+      const most = `at most ${REGEX_REPETITIONS_MAX} is allowed`;
+      report(
+        path,
+        `with ${quoted(regex)} the repetitions of the object's expressions come to a size of ${added}; ${most}`,
+      );
+      return;
+    }
+    seen.added = added;
+    seen.faults.set(regex, faultOf(regex));
+  }
+  const fault = seen.faults.get(regex);
+  if (fault !== undefined) report(path, `${quoted(regex)} is not an expression of RE2: ${fault}`);
+}
+
+function faultOf(regex: string): string | undefined {
   try {
     RE2JS.compile(regex);
+    return undefined;
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it does not compile';
-    report(path, `${quoted(regex)} is not an expression of RE2: ${why}`);
+    return error instanceof Error ? error.message : 'it does not compile';
   }
 }
 

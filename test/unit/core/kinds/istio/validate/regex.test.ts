@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
-import { checkRegex, REGEX_SIZE_MAX, writtenOut } from '../../../../../../src/core/kinds/istio/validate/regex.ts';
+import { RE2JS } from 're2js';
+import { expect, test, vi } from 'vitest';
+import {
+  checkRegex,
+  REGEX_REPETITIONS_MAX,
+  REGEX_SIZE_MAX,
+  writtenOut,
+} from '../../../../../../src/core/kinds/istio/validate/regex.ts';
 
 function problems(regex: string): readonly string[] {
   const found: string[] = [];
@@ -38,3 +44,28 @@ test.each(['[', '(?=x)', '\\1', '((a{1000}){1000}){1000}', `${'('.repeat(2000)}$
     expect(problems(regex)).toHaveLength(1);
   },
 );
+
+function problemsOf(expressions: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  const report = (_path: string, message: string): void => void found.push(message);
+  for (const expression of expressions) checkRegex(expression, 'p', report);
+  return found;
+}
+
+test('the repetitions of the different expressions of one object are bounded in all, and those of another are not its own', () => {
+  const costly = Array.from({ length: 30 }, (_, i) => `${i}${'x{900}'.repeat(10)}`);
+  const fit = costly.slice(0, Math.floor(REGEX_REPETITIONS_MAX / 9_000));
+  expect(problemsOf(fit)).toEqual([]);
+  const found = problemsOf(costly);
+  expect(found).toHaveLength(costly.length - fit.length);
+  expect(found[0]).toContain(`at most ${REGEX_REPETITIONS_MAX} is allowed`);
+  expect(problemsOf(fit)).toEqual([]);
+});
+
+test('an expression that comes again in an object is compiled once, and refused each time', () => {
+  const compile = vi.spyOn(RE2JS, 'compile');
+  expect(problemsOf(Array(5_000).fill('x{900}'.repeat(10)))).toEqual([]);
+  expect(compile).toHaveBeenCalledTimes(1);
+  compile.mockRestore();
+  expect(problemsOf(['[', '[', 'a'])).toHaveLength(2);
+});
