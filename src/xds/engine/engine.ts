@@ -32,12 +32,14 @@ interface ServedType {
   readonly pieces:
     | { readonly query: Query<string, readonly object[]>; readonly each: Selection<object, unknown> }
     | undefined;
+  /** If `byList` asks for each name and for nothing else. */
+  readonly eachName: ResourceSource['named'];
 }
 
-interface Part {
-  readonly each: Selection<object, unknown>;
-  readonly of: object;
-}
+/** A part of a set, or a resource by its name. */
+type Part =
+  | { readonly each: Selection<object, unknown>; readonly of: object }
+  | { readonly named: Query<string, unknown>; readonly name: string };
 
 export interface SliceResult<T> {
   readonly value: T | undefined;
@@ -152,7 +154,7 @@ export class Engine {
       const sliced = this.tracker.within(allowance * GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH), () => {
         if (cuts > 0) {
           parts ??= this.#partsOf(state, proxy);
-          for (; at < parts.length; at++) this.tracker.select(state, proxy, parts[at]!.each, parts[at]!.of);
+          for (; at < parts.length; at++) this.#makePart(state, proxy, parts[at]!);
         }
         this.tracker.spend();
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
@@ -167,12 +169,20 @@ export class Engine {
 
   #partsOf(state: State, proxy: ProxyRecord): readonly Part[] {
     const config = this.#configOf(state);
-    return Object.entries(proxy.subscriptions).flatMap(([typeUrl, { names }]) => {
+    return Object.entries(proxy.subscriptions).flatMap(([typeUrl, { names }]): readonly Part[] => {
       const source = this.#sourceFor(proxy, typeUrl);
-      if (source?.pieces === undefined) return [];
-      const { query, each } = source.pieces;
-      return this.tracker.get(config, proxy, query, this.#lists.idOf(names)).map(of => ({ each, of }));
+      if (source?.pieces !== undefined) {
+        const { query, each } = source.pieces;
+        return this.tracker.get(config, proxy, query, this.#lists.idOf(names)).map(of => ({ each, of }));
+      }
+      const each = source?.eachName;
+      return each === undefined ? [] : names.map(name => ({ named: each, name }));
     });
+  }
+
+  #makePart(state: State, proxy: ProxyRecord, part: Part): void {
+    if ('named' in part) this.tracker.get(this.#configOf(state), proxy, part.named, part.name);
+    else this.tracker.select(state, proxy, part.each, part.of);
   }
 
   /** The objects that a resource was made from, and those that were looked up and are missing. */
@@ -295,7 +305,9 @@ function sourceOf(source: ResourceSource, lists: ListIds): ServedType {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
   const pieces = piecesOf(source, lists);
-  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces, lists), pieces };
+  const isMadeByName = all === undefined && pieces === undefined && source.listed === undefined;
+  const eachName = isMadeByName ? source.named : undefined;
+  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces, lists), pieces, eachName };
 }
 
 function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): ServedType['pieces'] {

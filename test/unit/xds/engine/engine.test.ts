@@ -107,6 +107,31 @@ describe('the engine', () => {
     expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
   });
 
+  test('does not walk again through the names that earlier slices of a look have made', async () => {
+    const count = 400;
+    const names = Array.from({ length: count }, (_, i) => `n${i}`);
+    await host.set('rds', Object.fromEntries(names.map(name => [name, '1'])));
+    await host.record([
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection: 'one',
+        typeUrl: RDS,
+        subscribe: names,
+        unsubscribe: [],
+        wildcard: false,
+      },
+    ]);
+    const look = engine.look();
+    const proxy = host.state().proxies.get('one')!;
+    const { hits } = engine.tracker.stats;
+    let slices = 1;
+    while (look(10, host.state(), proxy).value === undefined) slices++;
+    expect(slices).toBeGreaterThan(count / 10);
+    expect(engine.tracker.stats.hits - hits).toBeLessThan(10 * count);
+    expect([...setOf('one', RDS)!.versions.keys()]).toEqual([...names].sort());
+  });
+
   test('makes digests of names and versions, in name order', () => {
     const versions = new Map([
       ['a', '1'],
