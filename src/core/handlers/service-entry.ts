@@ -10,12 +10,40 @@ import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, orNothing, serviceKey } from './comparison.ts';
 
+/**
+ * Services and endpoints of a host are compared if no more ServiceEntries name it than this. To compare all of them at
+ * each change would be quadratic; a push that was not needed is not.
+ */
+export const ENTRIES_COMPARED_MAX = 100;
+
 export function serviceEntryHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
   const entries = versionsOf<'ServiceEntry'>(change);
   const [{ namespace }] = entries;
   const hosts = new Set(entries.flatMap(hostsOf));
-  return orNothing(mergeAllPushRequests([...hosts].sort().map(host => hostRequest(comparison, host, namespace))));
+  const requests = [...hosts]
+    .sort()
+    .map(host =>
+      isNamedByMany(before, host) || isNamedByMany(after, host)
+        ? anyRequest(change.seq, host, namespace)
+        : hostRequest(comparison, host, namespace),
+    );
+  return orNothing(mergeAllPushRequests(requests));
+}
+
+function isNamedByMany({ indexes }: State, host: string): boolean {
+  let count = 0;
+  for (const _ of indexes.serviceEntriesByHost.valuesFrom(`${host}|`)) {
+    if (++count > ENTRIES_COMPARED_MAX) return true;
+  }
+  return false;
+}
+
+/** All that a change of the host's services and endpoints can ask for. */
+function anyRequest(seq: number, host: string, namespace: string): PushRequest {
+  const key = serviceKey(namespace, host);
+  const reasons = ['service', 'endpoint', 'headlessendpoint'] as const;
+  return mergeAllPushRequests(reasons.map(reason => pushRequest(seq, reason, [key], { full: true })));
 }
 
 function hostRequest(comparison: Comparison, host: string, namespace: string): PushRequest {

@@ -3,6 +3,7 @@
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { ENTRIES_COMPARED_MAX } from '../../../../src/core/handlers/service-entry.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta } from './rows.ts';
 
@@ -49,6 +50,31 @@ describe('services of a ServiceEntry push:', () => {
   function ALLOCATED(): JsonObject {
     return { addresses: [{ host: 'ext.com', value: '240.240.0.1' }] };
   }
+});
+
+describe('of a host that too many ServiceEntries name to compare them,', () => {
+  const named = (count: number): JsonObject[] =>
+    Array.from({ length: count }, (_, i) => withMeta(entry(), { name: `ext-${i}` }));
+  const moved = withMeta(entry({ endpoints: [{ address: '2.2.2.2' }] }), { name: 'ext-0' });
+  const all = `full endpoint+headlessendpoint+service ${EXT}`;
+  const [last] = named(1);
+  rows([
+    [
+      'the last one that is compared pushes what differs',
+      named(ENTRIES_COMPARED_MAX),
+      says(moved),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['one more pushes all', named(ENTRIES_COMPARED_MAX), says(entry()), all],
+    ['a change pushes all', named(ENTRIES_COMPARED_MAX + 1), says(moved), all],
+    ['its removal pushes all', named(ENTRIES_COMPARED_MAX + 1), deletes(last!), all],
+    [
+      'another host pushes what differs',
+      named(ENTRIES_COMPARED_MAX + 1),
+      says(serviceEntry('other', { hosts: ['two.com'] })),
+      `full service ${TWO}`,
+    ],
+  ]);
 });
 
 describe('endpoints of a ServiceEntry push:', () => {
