@@ -33,6 +33,8 @@ export class AdsClient {
     const channel = roots === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(roots));
     this.#client = new Client(`127.0.0.1:${port}`, channel, {
       'grpc.use_local_subchannel_pool': 1,
+      // As in Envoy: a response may be of any size.
+      'grpc.max_receive_message_length': -1,
       ...(roots === undefined ? {} : { 'grpc.ssl_target_name_override': 'localhost' }),
     });
     const { path } = protocol === 'sotw' ? adsService.streamAggregatedResources : adsService.deltaAggregatedResources;

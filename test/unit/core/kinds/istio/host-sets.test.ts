@@ -40,6 +40,7 @@ test('a hundred thousand hosts take no longer than ten times ten thousand, give 
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   };
-  take(10_000);
-  expect(take(100_000)).toBeLessThan(40 * Math.max(take(10_000), 5));
+  // The least of some: collections and other programs make single ones longer.
+  const least = (count: number): number => Math.min(take(count), take(count), take(count));
+  expect(least(100_000)).toBeLessThan(40 * Math.max(least(10_000), 5));
 });
