@@ -34,6 +34,8 @@ export interface Connection {
   readonly client: string;
   readonly socket: Socket;
   isDone: boolean;
+  /** Its turn is over, and it is read from now and then. */
+  isSlow: boolean;
   /** Gives its turn back. */
   release: Release;
   timer?: HostTimer;
@@ -64,7 +66,13 @@ export class ConnectionTurns {
       socket.destroy();
       return;
     }
-    const connection: Connection = { client: clientOf(socket), socket, isDone: false, release: () => undefined };
+    const connection: Connection = {
+      client: clientOf(socket),
+      socket,
+      isDone: false,
+      isSlow: false,
+      release: () => undefined,
+    };
     this.#underWay.set(connection.client, connection);
     socket.once('close', () => this.over(connection));
     socket.setTimeout(this.#options.msMax, () => socket.destroy());
@@ -91,7 +99,8 @@ export class ConnectionTurns {
   letGo(connection: Connection): void {
     connection.isDone = true;
     this.over(connection);
-    resumeReading(connection.socket);
+    // Another one is read from as Node decides: to begin twice is an error, which ends the connection.
+    if (connection.isSlow) resumeReading(connection.socket);
   }
 
   /** It is no longer under way. */
@@ -118,6 +127,7 @@ export class ConnectionTurns {
     const { clock, inHand } = this.#options;
     connection.timer = clock.after(inHand.msMax, () => {
       this.#endTurn(connection);
+      connection.isSlow = true;
       this.#slow.add(socket, () => connection.isDone || socket.destroyed);
       connection.timer = clock.after(this.#options.msMax, () => this.letGo(connection));
     });

@@ -7,7 +7,6 @@ import type { ConnectionInjector } from '@grpc/grpc-js';
 import type { InHand } from '../serve/admission-gate.ts';
 import type { HostClock } from '../serve/host.ts';
 import { ConnectionTurns } from './connection-turns.ts';
-import { resumeReading } from './held-reading.ts';
 
 export interface PlainPortOptions {
   readonly clock: HostClock;
@@ -44,10 +43,7 @@ export class PlainPort {
     const { clock, connectionsMax = CONNECTIONS_MAX, inHand = CONNECTIONS_IN_HAND } = options;
     const turns = new ConnectionTurns({
       ...{ clock, inHand, perTick: CONNECTIONS_PER_TICK, underWayMax: connectionsMax, msMax: SILENT_MS_MAX },
-      begin: socket => {
-        injector.injectConnection(socket);
-        resumeReading(socket);
-      },
+      begin: socket => injector.injectConnection(socket),
     });
     server.onCall(client => {
       const connection = turns.find(client);
