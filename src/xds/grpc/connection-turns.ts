@@ -2,8 +2,9 @@
 // until what they were let in for is done (a TLS handshake, a first stream). A thousand clients that come at once delay
 // nothing else for long, and a silent one takes no turn from others.
 //
-// Invariant: of connections under way only those in hand are read from; libuv reads every connection that has bytes in
-// one turn of the event loop. One whose turn is over is read from now and then (`ReadInTurns`).
+// Invariant: of connections under way only those in hand are read from, the others up to what Node reads ahead; libuv
+// reads every connection that has bytes in one turn of the event loop. One whose turn is over is read from now and then
+// (`ReadInTurns`).
 
 import type { Socket } from 'node:net';
 import { AdmissionGate, type InHand, type Release } from '../serve/admission-gate.ts';

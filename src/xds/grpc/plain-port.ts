@@ -7,6 +7,7 @@ import type { ConnectionInjector } from '@grpc/grpc-js';
 import type { InHand } from '../serve/admission-gate.ts';
 import type { HostClock } from '../serve/host.ts';
 import { ConnectionTurns } from './connection-turns.ts';
+import { listen } from './listen.ts';
 
 export interface PlainPortOptions {
   readonly clock: HostClock;
@@ -17,7 +18,7 @@ export interface PlainPortOptions {
   readonly inHand?: InHand;
 }
 
-/** What `XdsServer.connections` and this port know of each other. */
+/** The part of the XdsServer that is used. */
 export interface Calls {
   injector(): ConnectionInjector;
   /** `listener` gets the client's address and port. */
@@ -52,17 +53,10 @@ export class PlainPort {
     this.#listener = createServer(socket => turns.accept(socket));
   }
 
-  /** Resolves with the port. Without a host both families, or IPv4 alone where the machine has no IPv6. */
+  /** Resolves with the port. */
   listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#listener.once('error', reject);
-      this.#listener.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-        this.#listener.removeListener('error', reject);
-        this.#listener.on('error', error => this.#options.log('warn', `the port in the clear: ${error.message}`));
-        const address = this.#listener.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
-    });
+    const { log } = this.#options;
+    return listen(this.#listener, { host, port }, message => log('warn', `the port in the clear: ${message}`));
   }
 
   /** No new connections; those that are there are the server's. */

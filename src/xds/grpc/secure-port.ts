@@ -14,6 +14,7 @@ import { BatchPerTick } from '../serve/batch-per-tick.ts';
 import type { HostClock } from '../serve/host.ts';
 import { type Connection, ConnectionTurns, clientOf } from './connection-turns.ts';
 import { holdReading, resumeReading } from './held-reading.ts';
+import { listen } from './listen.ts';
 import { certificateOf } from './peer.ts';
 
 export interface TlsMaterial {
@@ -102,15 +103,8 @@ export class SecurePort {
 
   /** Resolves with the port. */
   listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#listener.once('error', reject);
-      this.#listener.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-        this.#listener.removeListener('error', reject);
-        this.#listener.on('error', error => this.#options.log('warn', `the secure port: ${error.message}`));
-        const address = this.#listener.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
-    });
+    const { log } = this.#options;
+    return listen(this.#listener, { host, port }, message => log('warn', `the secure port: ${message}`));
   }
 
   /** For handshakes from now on; connections stay. Throws if certificate and key do not fit, and the old ones stay. */

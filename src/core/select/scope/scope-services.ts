@@ -2,6 +2,7 @@
 // VirtualServices. One service for each hostname.
 // Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
+import { sameContent } from '../../base/equal.ts';
 import { sameLabels } from '../../base/labels.ts';
 import { compareText, configKey } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
@@ -91,16 +92,13 @@ function alike(reader: Reader, a: Service, b: Service): boolean {
     a.resolution === b.resolution &&
     sameLabels(a.labels, b.labels) &&
     sameLabels(a.selector, b.selector) &&
-    sameTexts(writtenExports(reader, a), writtenExports(reader, b))
+    sameContent(writtenExports(reader, a), writtenExports(reader, b))
   );
 }
 
-function writtenExports(reader: Reader, { namespace, objectName }: Service): ReadonlySet<string> {
-  return new Set(reader.object('ServiceEntry', configKey(namespace, objectName))?.spec.exportTo);
-}
-
-function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every(text => b.has(text));
+/** In order, each once. */
+function writtenExports(reader: Reader, { namespace, objectName }: Service): readonly string[] {
+  return [...new Set(reader.object('ServiceEntry', configKey(namespace, objectName))?.spec.exportTo)].sort();
 }
 
 /**

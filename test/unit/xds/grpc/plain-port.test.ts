@@ -8,9 +8,9 @@ import { CONNECTIONS_PER_TICK, PlainPort, SILENT_MS_MAX } from '../../../../src/
 import { GATE_PAUSE_MS } from '../../../../src/xds/serve/admission-gate.ts';
 import { FakeClock, settle } from '../../../sim/fake-clock.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
+import { pass as passOn, until } from './still-clock.ts';
 
 const FOR_EVER_MS = 1e9;
-const UNTIL_MS_MAX = 4_000;
 const HELLO = 'PRI';
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -57,20 +57,8 @@ async function opened({ inHand: max = 16, msMax = FOR_EVER_MS, connectionsMax = 
       socket.on('error', () => undefined);
       closing.push(() => socket.destroy());
     });
-  const pass = async (ms: number): Promise<void> => {
-    const end = clock.now() + ms;
-    while (clock.next(end)) await settle();
-    await settle();
-  };
+  const pass = (ms: number): Promise<void> => passOn(clock, ms);
   return { begun, client, pass, call: ({ socket }: Begun) => onCall(clientOf(socket)) };
-}
-
-async function until(holds: () => boolean, step: () => Promise<void> = () => settle(1)): Promise<void> {
-  const end = performance.now() + UNTIL_MS_MAX;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`never: ${holds}`);
-    await step();
-  }
 }
 
 describe('the port in the clear', () => {

@@ -18,6 +18,7 @@ import { GATE_PAUSE_MS } from '../../../../src/xds/serve/admission-gate.ts';
 import { FakeClock, settle } from '../../../sim/fake-clock.ts';
 import { testAuthority } from '../../identity/authority-of-tests.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
+import { pass as passOn, until } from './still-clock.ts';
 
 /** The beginning of a ClientHello: a record of 512 bytes, of which the first are here. */
 const HALF_A_HELLO = Uint8Array.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3);
@@ -25,7 +26,6 @@ const FOR_EVER_MS = 1e9;
 /** Timers of a handshake in its turn: the port's and the gate's; and the gate's own while others wait. */
 const IN_TURN = 2;
 const LOOKING = 1;
-const UNTIL_MS_MAX = 4_000;
 const NAME = 'istiod.istio-system.svc';
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -83,11 +83,7 @@ async function opened({ handshakesMax = HANDSHAKES_MAX, inHand: max = 16, msMax 
       socket.on('error', () => undefined);
       closing.push(() => socket.destroy());
     });
-  const pass = async (ms: number): Promise<void> => {
-    const end = clock.now() + ms;
-    while (clock.next(end)) await settle();
-    await settle();
-  };
+  const pass = (ms: number): Promise<void> => passOn(clock, ms);
   /** Lets the gate look again and again. */
   const passUntil = (holds: () => boolean): Promise<void> => until(holds, () => pass(GATE_PAUSE_MS));
   /** How often it happened in each turn of the event loop while `act` ran. */
@@ -138,15 +134,6 @@ function withHeldFlight(raw: Socket) {
     for (const send of held.splice(0)) send();
   };
   return { socket, release, isHeld: () => held.length > 0 };
-}
-
-/** A client is done before the server is. */
-async function until(holds: () => boolean, step: () => Promise<void> = () => settle(1)): Promise<void> {
-  const end = performance.now() + UNTIL_MS_MAX;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`never: ${holds}`);
-    await step();
-  }
 }
 
 describe('the secure port', () => {
