@@ -31,21 +31,25 @@ export const chainExtensions: Query<ExtensionChain, ByPhase<Extension>> = {
   },
 };
 
+export type NamedPorts = Readonly<Record<number, true>>;
+
 /** The port if it is one of `named`, else 0. */
-export function extensionPort(named: readonly number[], port: number): number {
-  return port !== 0 && named.includes(port) ? port : 0;
+export function extensionPort(named: NamedPorts, port: number): number {
+  return port !== 0 && named[port] === true ? port : 0;
 }
 
 /** The ports that extensions of the proxy name. */
-export const extensionPorts: Query<'', readonly number[]> = {
+export const extensionPorts: Query<'', NamedPorts> = {
   name: 'select/extensionPorts',
-  run: reader => [
-    ...new Set(
-      subjectsOf(reader)
-        .flatMap(subject => reader.get(extensionsOfProxy, subject))
-        .flatMap(({ match }) => match.flatMap(({ ports = [] }) => ports.map(({ number = 0 }) => number))),
-    ),
-  ],
+  run: reader => {
+    const named: Record<number, true> = {};
+    for (const subject of subjectsOf(reader)) {
+      for (const { match } of reader.get(extensionsOfProxy, subject)) {
+        for (const { ports = [] } of match) for (const { number = 0 } of ports) named[number] = true;
+      }
+    }
+    return named;
+  },
 };
 
 function fits({ code, match }: Extension, { kind, traffic, port }: ExtensionChain): boolean {

@@ -84,9 +84,9 @@ export function inboundTarget(reader: ProxyReader, port: InboundPort): InboundTa
 
 /**
  * The chains of traffic to ports without a configuration; `port` 0 for all of them, else one that has an mTLS mode of
- * its own.
+ * its own, which `tls` follows from.
  */
-export function passthroughTarget(reader: ProxyReader, port: number): InboundTarget {
+export function passthroughTarget(reader: ProxyReader, port: number, tls = inboundTls(reader, port)): InboundTarget {
   const cluster = INBOUND_PASSTHROUGH_CLUSTER;
   const statPort = { port: 0, name: 'virtualInbound' };
   return {
@@ -99,7 +99,7 @@ export function passthroughTarget(reader: ProxyReader, port: number): InboundTar
     route: { cluster, port: 0, operation: ':0/*', retries: true },
     httpName: 'virtualInbound-catchall-http',
     tcpName: 'virtualInbound',
-    plans: plansOf(reader, inboundTls(reader, port), 'Unsupported'),
+    plans: plansOf(reader, tls, 'Unsupported'),
     tls: undefined,
   };
 }

@@ -8,7 +8,7 @@ import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type { IstioIngressListener, ServerTLSSettings, Sidecar } from '../../schema/istio-types.gen.ts';
-import { inboundMtlsMode, type MtlsMode, portLevelMtlsPorts } from '../policy/peer-authentication.ts';
+import { inboundMtlsMode, type MtlsMode, portLevelMtlsModes } from '../policy/peer-authentication.ts';
 import { meshMtls } from '../proxy/proxy-capabilities.ts';
 import { interceptionMode } from '../proxy/proxy-config.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
@@ -129,16 +129,23 @@ function isGlobalUnicast(address: string): boolean {
 
 /** TLS of a target port; port 0 stands for all that are not configured. */
 export function inboundTls(reader: ProxyReader, targetPort: number): InboundTls {
-  const named = reader.get(portLevelMtlsPorts, '').includes(targetPort);
-  const mode = reader.get(inboundMtlsMode, named ? String(targetPort) : '0');
+  return tlsOfMode(reader, reader.get(portLevelMtlsModes, '')[targetPort] ?? reader.get(inboundMtlsMode, '0'));
+}
+
+function tlsOfMode(reader: ProxyReader, mode: MtlsMode): InboundTls {
   if (meshMtls(reader)) return mode;
   return mode === 'STRICT' ? 'refuse' : 'DISABLE';
 }
 
-/** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending. */
-export function uncoveredMtlsPorts(reader: ProxyReader): readonly number[] {
-  const ports = reader.get(portLevelMtlsPorts, '');
-  if (ports.length === 0) return ports;
-  const covered = new Set(reader.get(inboundPorts, '').map(port => port.targetPort));
-  return ports.filter(port => !covered.has(port));
-}
+/** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending, and how they treat TLS. */
+export const uncoveredMtlsPorts: Query<'', readonly (readonly [port: number, tls: InboundTls])[]> = {
+  name: 'select/uncoveredMtlsPorts',
+  run: reader => {
+    const modes = Object.entries(reader.get(portLevelMtlsModes, ''));
+    if (modes.length === 0) return [];
+    const covered = new Set(reader.get(inboundPorts, '').map(port => port.targetPort));
+    const uncovered = modes.filter(([port]) => !covered.has(Number(port)));
+    const tls = new Map([...new Set(uncovered.map(([, mode]) => mode))].map(mode => [mode, tlsOfMode(reader, mode)]));
+    return uncovered.map(([port, mode]) => [Number(port), tls.get(mode)!] as const);
+  },
+};

@@ -23,13 +23,18 @@ export const inboundMtlsMode: Query<string, MtlsMode> = {
   },
 };
 
-/** Ports that a workload policy of the proxy names, ascending. */
-export const portLevelMtlsPorts: Query<'', readonly number[]> = {
-  name: 'select/portLevelMtlsPorts',
+/** The modes of the ports that a workload policy of the proxy names. Keys that are whole numbers come ascending. */
+export const portLevelMtlsModes: Query<'', Readonly<Record<number, MtlsMode>>> = {
+  name: 'select/portLevelMtlsModes',
   run: reader => {
-    const policy = workloadPolicyOfProxy(reader, reader.facet('namespace'));
-    // Keys that are whole numbers come in ascending order.
-    return Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number);
+    const namespace = reader.facet('namespace');
+    const policy = workloadPolicyOfProxy(reader, namespace);
+    const inherited = reader.get(namespaceMtlsMode, namespace);
+    const modes: Record<number, MtlsMode> = {};
+    for (const port of Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number)) {
+      modes[port] = modeAt(policy, inherited, port);
+    }
+    return modes;
   },
 };
 

@@ -24,7 +24,7 @@ import { protocolDetectionTimeout, socketSettings } from '../../../core/select/l
 import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import { takesTunnels } from '../../../core/select/proxy/hbone.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
-import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
+import { chainsOfPorts, inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
 import { inboundBlackHole, inboundListener, tunnelledListener } from '../../generate/listener/inbound-listeners.ts';
 import type { Filter, FilterChain, Listener, RouteConfiguration, TransportSocket } from '../../proto/types.gen.ts';
 import { patchedRoutes } from '../patch/routes.ts';
@@ -68,12 +68,39 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
       }),
     }),
     ...chainsOf(reader, passthroughTarget(reader, 0)),
-    ...uncoveredMtlsPorts(reader).flatMap(uncovered => chainsOf(reader, passthroughTarget(reader, uncovered))),
+    ...reader.get(uncoveredChains, ''),
   ];
   for (const own of reader.get(inboundPorts, '')) {
     if (!own.bindToPort) chains.push(...chainsOf(reader, inboundTarget(reader, own)));
   }
   return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
+}
+
+/** Ports of one block have chains that are made, and made anew, together. */
+const BLOCK_BITS = 8;
+
+/** The chains of ports with an mTLS mode of their own that nothing serves: of tens of thousands they are alike. */
+const uncoveredChains: Query<'', readonly FilterChain[]> = {
+  name: 'listener/uncoveredChains',
+  run: reader => {
+    const alike = new Map<string, readonly FilterChain[]>();
+    const blocks = new Map<number, { ports: number[]; chains: (readonly FilterChain[])[] }>();
+    for (const [port, tls] of reader.get(uncoveredMtlsPorts, '')) {
+      const key = `${tls}|${portOfExtensions(reader, port)}`;
+      const chains = alike.get(key) ?? chainsOf(reader, passthroughTarget(reader, port, tls));
+      alike.set(key, chains);
+      const block = blocks.get(port >> BLOCK_BITS) ?? { ports: [], chains: [] };
+      blocks.set(port >> BLOCK_BITS, block);
+      block.ports.push(port);
+      block.chains.push(chains);
+    }
+    return [...blocks.values()].flatMap(block => reader.make(chainsOfPorts, block));
+  },
+};
+
+function oneOfEachTls<T>(ports: readonly (readonly [number, T])[]): readonly (readonly [number, T])[] {
+  const found = new Map(ports.map(port => [port[1], port]));
+  return [...found.values()];
 }
 
 /** Where tunnels lead to: the ports of the workload, and all others. */
@@ -92,7 +119,8 @@ function tunnelledInbound(reader: ProxyReader): Resource<Listener> {
 export function unpatchedInboundRoutes(reader: ProxyReader): readonly RouteConfiguration[] {
   const targets = [
     passthroughTarget(reader, 0),
-    ...uncoveredMtlsPorts(reader).map(port => passthroughTarget(reader, port)),
+    // Those of ports with an mTLS mode of their own are the same, but for which modes have any.
+    ...oneOfEachTls(reader.get(uncoveredMtlsPorts, '')).map(([port, tls]) => passthroughTarget(reader, port, tls)),
     ...reader.get(inboundPorts, '').map(port => inboundTarget(reader, port)),
   ];
   return targets

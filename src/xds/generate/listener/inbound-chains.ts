@@ -39,6 +39,21 @@ export const inboundChain: Generator<InboundChainInputs, FilterChain> = {
   }),
 };
 
+/** For each port its chains, as they are for it alone: `chains` has those that are made for a port like it. */
+export const chainsOfPorts: Generator<
+  { readonly ports: readonly number[]; readonly chains: readonly (readonly FilterChain[])[] },
+  readonly FilterChain[]
+> = {
+  name: 'listener/chainsOfPorts',
+  run: ({ ports, chains }) =>
+    ports.flatMap((port, i) =>
+      chains[i]!.map(chain => ({
+        ...chain,
+        filterChainMatch: { ...chain.filterChainMatch, destinationPort: { value: port } },
+      })),
+    ),
+};
+
 /** One route to the workload: requests for any host are for this port. */
 export const inboundRoutes: Generator<InboundRouteInputs, RouteConfiguration> = {
   name: 'listener/inboundRoutes',

@@ -191,12 +191,12 @@ describe('the extensions of a chain', () => {
 describe('the ports that distinguish chains', () => {
   it('are those that extensions name, each once', () => {
     const at = (...numbers: readonly number[]) => ({ match: [{ ports: numbers.map(number => ({ number })) }, {}] });
-    expect(ask(world([lua('a', at(80, 81)), plugin('b', at(80))]), extensionPorts, '')).toEqual([80, 81]);
-    expect(ask(world([lua('a')]), extensionPorts, '')).toEqual([]);
+    expect(ask(world([lua('a', at(80, 81)), plugin('b', at(80))]), extensionPorts, '')).toEqual({ 80: true, 81: true });
+    expect(ask(world([lua('a')]), extensionPorts, '')).toEqual({});
   });
 
   it('count, and no others', () => {
-    expect([80, 81, 0].map(port => extensionPort([80, 0], port))).toEqual([80, 0, 0]);
+    expect([80, 81, 0].map(port => extensionPort({ 80: true, 0: true }, port))).toEqual([80, 0, 0]);
   });
 });
 

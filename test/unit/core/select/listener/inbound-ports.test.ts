@@ -269,9 +269,12 @@ describe('the mTLS of an inbound port', () => {
 
   it('of a port that nothing serves needs chains of its own', () => {
     const uncovered = (...parts: readonly WorldPart[]) =>
-      ask(world([client, ...parts]), reading('test/uncovered', uncoveredMtlsPorts), '', proxy());
-    expect(uncovered(strict)).toEqual([7070, 8080]);
-    expect(uncovered(strict, ...web(http(80, 8080)))).toEqual([7070]);
+      ask(world([client, ...parts]), uncoveredMtlsPorts, '', proxy());
+    expect(uncovered(strict)).toEqual([
+      [7070, 'PERMISSIVE'],
+      [8080, 'DISABLE'],
+    ]);
+    expect(uncovered(strict, ...web(http(80, 8080)))).toEqual([[7070, 'PERMISSIVE']]);
     expect(uncovered()).toEqual([]);
   });
 });

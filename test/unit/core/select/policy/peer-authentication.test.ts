@@ -4,7 +4,7 @@ import {
   endpointMtlsMode,
   inboundMtlsMode,
   namespaceMtlsMode,
-  portLevelMtlsPorts,
+  portLevelMtlsModes,
 } from '../../../../../src/core/select/policy/peer-authentication.ts';
 import { ask, nodeOf, proxyOf, world } from '../../../world.ts';
 import { peerAuthentication as policy } from '../../registry/fixtures.ts';
@@ -33,8 +33,8 @@ test('PeerAuthentication of a workload applies, with its ports', () => {
   const proxy = proxyOf(nodeOf({ labels: { app: 'a' } }));
   const modes = ['8080', '9090', '1'].map(port => ask(state, inboundMtlsMode, port, proxy));
   expect(modes).toEqual(['DISABLE', 'STRICT', 'STRICT']);
-  expect(ask(state, portLevelMtlsPorts, '', proxy)).toEqual([8080, 9090]);
-  expect(ask(world([policy('n', strict)]), portLevelMtlsPorts, '', proxy)).toEqual([]);
+  expect(ask(state, portLevelMtlsModes, '', proxy)).toEqual({ 8080: 'DISABLE', 9090: 'STRICT' });
+  expect(ask(world([policy('n', strict)]), portLevelMtlsModes, '', proxy)).toEqual({});
   expect(ask(state, inboundMtlsMode, '8080', proxyOf(nodeOf({ labels: { app: 'b' } })))).toBe('DISABLE');
   const reader = untrackedReader(state);
   expect(endpointMtlsMode(reader, 'default', { app: 'a', x: 'y' }, 80)).toBe('STRICT');

@@ -2,11 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { listeners } from '../../../../../src/xds/assemble/listener/resources.ts';
 import type { FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
+import { SLICE_WORK } from '../../../../../src/xds/serve/view-turns.ts';
 import { APP_IP, filterNames, hcm, tcpProxy, workloadScene } from './scene.ts';
 
 const HTTP: JsonObject = { name: 'http', port: 80, targetPort: 8080 };
 const TCP: JsonObject = { name: 'tcp', port: 9000 };
+/** Three runs for each port would take hundreds. */
+const SLICES_MAX = 5;
 const AUTO: JsonObject = { name: 'any', port: 7000 };
 
 function peerAuthentication(namespace: string, spec: JsonObject): JsonObject {
@@ -103,6 +107,28 @@ describe('inbound chains', () => {
     const chains = portChains(workloadScene([HTTP], [policy]), 6000);
     expect(transports(chains)).toEqual(['tls istio-http/1.0 mtls', 'tls - mtls']);
     expect(tcpProxy(chains[1]).cluster).toBe('InboundPassthroughCluster');
+  });
+
+  it('follow port-level modes of thousands of ports without service, in few slices of work', () => {
+    const ports = Array.from({ length: 4_000 }, (_, i) => i + 20_000);
+    const policy = peerAuthentication('prod', {
+      selector: { matchLabels: { app: 'app' } },
+      mtls: { mode: 'STRICT' },
+      portLevelMtls: Object.fromEntries(ports.map(port => [port, { mode: port % 2 === 0 ? 'DISABLE' : 'PERMISSIVE' }])),
+    });
+    const scene = workloadScene([HTTP], [policy]);
+    const { tracker, state } = scene;
+    const proxy = state.proxies.get('app')!;
+    let slices = 1;
+    const made = () => tracker.within(SLICE_WORK, () => tracker.get(state, proxy, listeners, '')).value;
+    while (made() === undefined) slices++;
+    expect(slices).toBeLessThan(SLICES_MAX);
+    const { filterChains = [] } = made()!.find(({ name }) => name === 'virtualInbound')!.message;
+    const portOf = (chain: FilterChain) => chain.filterChainMatch?.destinationPort?.value ?? 0;
+    expect([...new Set(filterChains.map(portOf))].slice(2, -1)).toEqual(ports);
+    const at = (port: number) => transports(filterChains.filter(chain => portOf(chain) === port));
+    expect(at(20_000)).toEqual(['raw_buffer http/1.1 plain', 'raw_buffer - plain']);
+    expect(at(23_999)).toHaveLength(5);
   });
 });
 
