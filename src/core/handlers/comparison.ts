@@ -3,9 +3,10 @@
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
+import type { Obj } from '../model/object.ts';
 import type { EndpointShard } from '../model/service.ts';
 import type { ServiceRef } from '../model/service-ref.ts';
-import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
@@ -17,10 +18,18 @@ export interface Comparison {
   readonly seq: number;
   readonly before: Reader;
   readonly after: Reader;
+  /** The state that `after` reads. */
+  readonly state: State;
 }
 
+/**
+ * Of a service with more slices, machines or entries than this nothing is compared at a change of one. To compare all of
+ * them at each change would be quadratic; a push that was not needed is not.
+ */
+export const PARTS_COMPARED_MAX = 100;
+
 export function compareStates(seq: number, before: State, after: State): Comparison {
-  return { seq, ...readersOf(before, after) };
+  return { seq, ...readersOf(before, after), state: after };
 }
 
 /** The push that a change of a service's endpoints requests; `noPush` if they are equal. */
@@ -35,6 +44,35 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
   const served = [...old, ...now].some(isServedByPods) && isWithoutSelector(after, hostname, namespace);
   return requestOfChanged(comparison, service, old.length === 0 || accounts || served);
+}
+
+/** All that a change of the service's endpoints can ask for. */
+export function anyEndpointRequest({ seq }: Comparison, hostname: string, namespace: string): PushRequest {
+  const key = serviceKey(namespace, hostname);
+  const reasons = ['endpoint', 'headlessendpoint'] as const;
+  return mergeAllPushRequests(reasons.map(reason => pushRequest(seq, reason, [key], { full: true })));
+}
+
+/** Counts no further than to `most`. */
+export function hasMoreThan(most: number, values: Iterable<unknown>): boolean {
+  let count = 0;
+  for (const _ of values) if (++count > most) return true;
+  return false;
+}
+
+/** Endpoints of a slice that cost as much to compare as a slice. */
+const ENDPOINTS_OF_PART = 10;
+
+/** A Kubernetes service that has too many slices in any cluster, or too large ones, to be compared. */
+export function hasManySlices({ indexes }: State, namespace: string, name: string): boolean {
+  for (const { cluster } of indexes.servicesByName.valuesFrom(`${namespace}/${name}|`)) {
+    let parts = 0;
+    for (const slice of indexes.slicesByService.valuesFrom(`${cluster}/${namespace}/${name}|`)) {
+      parts += 1 + (slice as Obj<'EndpointSlice'>).spec.endpoints.length / ENDPOINTS_OF_PART;
+      if (parts > PARTS_COMPARED_MAX) return true;
+    }
+  }
+  return false;
 }
 
 /** The request for endpoints that differ. `isFull`: besides what the service itself demands. */

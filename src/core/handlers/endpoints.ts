@@ -10,7 +10,15 @@ import { hostsOfService } from '../registry/cluster-set.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { type Comparison, compareStates, endpointRequest, gatewayRequest, orNothing } from './comparison.ts';
+import {
+  anyEndpointRequest,
+  type Comparison,
+  compareStates,
+  endpointRequest,
+  gatewayRequest,
+  hasManySlices,
+  orNothing,
+} from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { sliceRequest } from './slice-change.ts';
 import { serviceEntryInstanceHandler } from './workload-instance.ts';
@@ -102,7 +110,8 @@ function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, names: Service
 function requestFor(comparison: Comparison, names: ServiceNames): PushRequest {
   const requests = [...names].sort().flatMap(key => {
     const [namespace = '', name = ''] = key.split('/');
-    return hostsOfService(comparison.after, name, namespace).map(host => endpointRequest(comparison, host, namespace));
+    const request = hasManySlices(comparison.state, namespace, name) ? anyEndpointRequest : endpointRequest;
+    return hostsOfService(comparison.after, name, namespace).map(host => request(comparison, host, namespace));
   });
   return mergeAllPushRequests(requests);
 }

@@ -3,18 +3,21 @@
 // Istio pilot/pkg/serviceregistry/serviceentry/controller.go.
 
 import { sameContent } from '../base/equal.ts';
-import { mergeAllPushRequests, type PushRequest, pushRequest } from '../push-request.ts';
+import { mergeAllPushRequests, mergePushRequests, type PushRequest, pushRequest } from '../push-request.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { type Comparison, compareStates, endpointRequest, orNothing, serviceKey } from './comparison.ts';
-
-/**
- * Services and endpoints of a host are compared if no more ServiceEntries name it than this. To compare all of them at
- * each change would be quadratic; a push that was not needed is not.
- */
-export const ENTRIES_COMPARED_MAX = 100;
+import {
+  anyEndpointRequest,
+  type Comparison,
+  compareStates,
+  endpointRequest,
+  hasMoreThan,
+  orNothing,
+  PARTS_COMPARED_MAX,
+  serviceKey,
+} from './comparison.ts';
 
 export function serviceEntryHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
@@ -25,25 +28,20 @@ export function serviceEntryHandler(before: State, after: State, change: Change)
     .sort()
     .map(host =>
       isNamedByMany(before, host) || isNamedByMany(after, host)
-        ? anyRequest(change.seq, host, namespace)
+        ? anyRequest(comparison, host, namespace)
         : hostRequest(comparison, host, namespace),
     );
   return orNothing(mergeAllPushRequests(requests));
 }
 
 function isNamedByMany({ indexes }: State, host: string): boolean {
-  let count = 0;
-  for (const _ of indexes.serviceEntriesByHost.valuesFrom(`${host}|`)) {
-    if (++count > ENTRIES_COMPARED_MAX) return true;
-  }
-  return false;
+  return hasMoreThan(PARTS_COMPARED_MAX, indexes.serviceEntriesByHost.valuesFrom(`${host}|`));
 }
 
 /** All that a change of the host's services and endpoints can ask for. */
-function anyRequest(seq: number, host: string, namespace: string): PushRequest {
-  const key = serviceKey(namespace, host);
-  const reasons = ['service', 'endpoint', 'headlessendpoint'] as const;
-  return mergeAllPushRequests(reasons.map(reason => pushRequest(seq, reason, [key], { full: true })));
+function anyRequest(comparison: Comparison, host: string, namespace: string): PushRequest {
+  const service = pushRequest(comparison.seq, 'service', [serviceKey(namespace, host)], { full: true });
+  return mergePushRequests(service, anyEndpointRequest(comparison, host, namespace));
 }
 
 function hostRequest(comparison: Comparison, host: string, namespace: string): PushRequest {

@@ -3,12 +3,23 @@
 // Source: Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go and
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
+import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
+import { selectorKey, withoutTopology } from '../model/selection.ts';
 import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
 import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
-import { type Comparison, endpointRequest } from './comparison.ts';
+import type { State } from '../state.ts';
+import {
+  anyEndpointRequest,
+  type Comparison,
+  endpointRequest,
+  hasManySlices,
+  hasMoreThan,
+  PARTS_COMPARED_MAX,
+} from './comparison.ts';
 
 /**
  * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
@@ -19,12 +30,52 @@ export function serviceEntryInstanceHandler(
   namespace: string,
   workloads: readonly Labels[],
 ): PushRequest {
-  const hosts = new Set<string>();
+  const hosts = new Map<string, typeof endpointRequest>();
+  const requests = requestsBySelector(comparison, namespace);
   for (const entry of selectingEntries(comparison.after, namespace, workloads)) {
-    for (const host of hostsOf(entry)) hosts.add(host);
+    const request = requests(entry.spec.workloadSelector?.labels ?? {});
+    for (const host of hostsOf(entry)) if (hosts.get(host) !== anyEndpointRequest) hosts.set(host, request);
   }
-  return mergeAllPushRequests([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
+  return mergeAllPushRequests([...hosts].sort(byKey).map(([host, request]) => request(comparison, host, namespace)));
 }
+
+/** What to request for hosts whose workloads have these labels. */
+function requestsBySelector({ state }: Comparison, namespace: string): (selector: Labels) => typeof endpointRequest {
+  const known = new Map<string, typeof endpointRequest>();
+  return selector => {
+    const key = canonicalJson(selector);
+    const request = known.get(key) ?? (isOfMany(state, namespace, selector) ? anyEndpointRequest : endpointRequest);
+    known.set(key, request);
+    return request;
+  };
+}
+
+/** The pods of a namespace that are counted; those of a larger one count as many. */
+const PODS_COUNTED_MAX = 1_000;
+
+/** The selector may select more pods and machines than are compared. */
+function isOfMany(state: State, namespace: string, selector: Labels): boolean {
+  const own = withoutTopology(selector);
+  let count = 0;
+  let pods = 0;
+  for (const _ of machinesOf(state, namespace, selector)) if (++count > PARTS_COMPARED_MAX) return true;
+  for (const { labels } of state.indexes.podsByNamespace.valuesFrom(`${namespace}|`)) {
+    if (++pods > PODS_COUNTED_MAX) return true;
+    if (selects(own, labels) && ++count > PARTS_COMPARED_MAX) return true;
+  }
+  return false;
+}
+
+/** The machines among which are all that the selector selects. */
+function* machinesOf({ objects, indexes }: State, namespace: string, selector: Labels): IterableIterator<Obj> {
+  const key = selectorKey(selector);
+  yield* key === ''
+    ? objects.WorkloadEntry.valuesFrom(`${namespace}/`)
+    : indexes.workloadEntriesByLabel.valuesFrom(`${namespace}/${key}|`);
+  yield* indexes.remoteEntriesByLabel.valuesFrom(`${namespace}/${key}|`);
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
 /** The Kubernetes services of a cluster and namespace that select one. A selector without labels selects nothing. */
 export function kubernetesInstanceHandler(
@@ -33,7 +84,7 @@ export function kubernetesInstanceHandler(
   namespace: string,
   workloads: readonly Labels[],
 ): PushRequest {
-  const { after } = comparison;
+  const { after, state } = comparison;
   const services = after
     .objects('Service', `${cluster}/${namespace}/`)
     .filter(
@@ -41,8 +92,12 @@ export function kubernetesInstanceHandler(
         Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),
     );
   return mergeAllPushRequests(
-    services.flatMap(({ name }) =>
-      hostsOfService(after, name, namespace).map(host => endpointRequest(comparison, host, namespace)),
-    ),
+    services.flatMap(({ name, spec: { selector } }) => {
+      const isMany =
+        hasManySlices(state, namespace, name) ||
+        hasMoreThan(PARTS_COMPARED_MAX, machinesOf(state, namespace, selector));
+      const request = isMany ? anyEndpointRequest : endpointRequest;
+      return hostsOfService(after, name, namespace).map(host => request(comparison, host, namespace));
+    }),
   );
 }

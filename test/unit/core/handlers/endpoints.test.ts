@@ -145,6 +145,26 @@ describe('an EndpointSlice of a service with others pushes:', () => {
   });
 });
 
+describe('of a service with too many slices to compare them, a slice with an account that others lack', () => {
+  const p = pod('p', '10.0.0.1', { account: 'new' });
+  const ofP = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
+  const others = (count: number, endpoints = 1): JsonObject[] =>
+    Array.from({ length: count }, (_, i) =>
+      slice(
+        'web',
+        Array.from({ length: endpoints }, (__, n) => ({ ip: `10.9.${i}.${n}` })),
+        { name: `web-a${i}` },
+      ),
+    );
+  const all = `full endpoint+headlessendpoint ${WEB}`;
+  rows([
+    ['pushes what differs of few', [web, p, ...others(2)], says(ofP), `full endpoint ${WEB}`],
+    ['pushes all of many', [web, p, ...others(100)], says(ofP), all],
+    ['pushes all of large ones', [web, p, ...others(10, 100)], says(ofP), all],
+    ['pushes all when it goes', [web, p, ...others(100), ofP], deletes(ofP), all],
+  ]);
+});
+
 describe('an Endpoints object pushes:', () => {
   const endpoints = (...ips: readonly string[]): JsonObject => ({
     apiVersion: 'v1',

@@ -3,7 +3,7 @@
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { ENTRIES_COMPARED_MAX } from '../../../../src/core/handlers/service-entry.ts';
+import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta } from './rows.ts';
 
@@ -61,16 +61,16 @@ describe('of a host that too many ServiceEntries name to compare them,', () => {
   rows([
     [
       'the last one that is compared pushes what differs',
-      named(ENTRIES_COMPARED_MAX),
+      named(PARTS_COMPARED_MAX),
       says(moved),
       `incremental endpoint ${EXT}`,
     ],
-    ['one more pushes all', named(ENTRIES_COMPARED_MAX), says(entry()), all],
-    ['a change pushes all', named(ENTRIES_COMPARED_MAX + 1), says(moved), all],
-    ['its removal pushes all', named(ENTRIES_COMPARED_MAX + 1), deletes(last!), all],
+    ['one more pushes all', named(PARTS_COMPARED_MAX), says(entry()), all],
+    ['a change pushes all', named(PARTS_COMPARED_MAX + 1), says(moved), all],
+    ['its removal pushes all', named(PARTS_COMPARED_MAX + 1), deletes(last!), all],
     [
       'another host pushes what differs',
-      named(ENTRIES_COMPARED_MAX + 1),
+      named(PARTS_COMPARED_MAX + 1),
       says(serviceEntry('other', { hosts: ['two.com'] })),
       `full service ${TWO}`,
     ],

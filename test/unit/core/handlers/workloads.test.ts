@@ -4,9 +4,10 @@
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
 import { inCluster, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
-import { deletes, entryKey, rows, says, serviceKey, withProxy } from './rows.ts';
+import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
 
 const labels = { app: 'web' };
 const EXT = entryKey('ext.com');
@@ -194,6 +195,43 @@ describe('a pod selected by a ServiceEntry pushes:', () => {
       [selecting(), old],
       says(p('p', '10.0.0.1', { account: 'new' })),
       `full endpoint ${EXT}`,
+    ],
+  ]);
+});
+
+describe('of a host with too many workloads to compare them,', () => {
+  const machines = (count: number): JsonObject[] =>
+    Array.from({ length: count }, (_, i) => workloadEntry(`m-${i}`, { address: `10.8.${i >> 8}.${i & 255}`, labels }));
+  const pods = (count: number): JsonObject[] =>
+    Array.from({ length: count }, (_, i) => pod(`p-${i}`, `10.7.${i >> 8}.${i & 255}`, { labels }));
+  const all = (key: string) => `full endpoint+headlessendpoint ${key}`;
+  const most = PARTS_COMPARED_MAX;
+  rows([
+    [
+      'the last machine that is compared pushes what differs',
+      [selecting(), ...machines(most - 1)],
+      says(vm()),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['one more pushes all', [selecting(), ...machines(most)], says(vm()), all(EXT)],
+    ['its removal pushes all', [selecting(), ...machines(most + 1), vm()], deletes(vm()), all(EXT)],
+    [
+      'machines and pods count together',
+      [selecting(), ...machines(most / 2), ...pods(most / 2)],
+      says(pod('p', '10.0.0.9', { labels })),
+      all(EXT),
+    ],
+    [
+      'workloads that it does not select do not count',
+      [selecting(), other, ...pods(most).map(one => withMeta(one, { labels: { app: 'x' } }))],
+      says(vm()),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'machines behind a Service count',
+      [service('web', { selector: labels }), ...machines(most)],
+      says(vm()),
+      all(WEB),
     ],
   ]);
 });
