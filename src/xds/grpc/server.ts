@@ -33,6 +33,7 @@ import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
 import { deltaMessage, sotwMessage } from './requests.ts';
 import { byteStreamOf, flushPieces, isGone, resetStream, sendPieces } from './shared-write.ts';
+import { StreamTurns } from './stream-turns.ts';
 
 export interface XdsServerOptions {
   readonly host: XdsHost;
@@ -92,6 +93,7 @@ export class XdsServer {
   readonly #server: Server;
   readonly #hub: Hub;
   readonly #hangUps = new HangUpQueue();
+  readonly #streams: StreamTurns;
   /** Streams that are open and whose first request was not read yet. */
   readonly #opened = new BatchPerTick<() => void>(FIRST_REQUESTS_PER_TICK, begin => begin());
   /** Calls that have come, before anything is asked about their callers. */
@@ -108,7 +110,9 @@ export class XdsServer {
     this.#options = options;
     this.#hub = new Hub(options);
     this.#server = new Server(serverOptions(options.limits));
-    addMethods(this.#server, options.methods ?? {}, client => this.#begun(client));
+    this.#streams = new StreamTurns({ clock: options.host.clock, silentMsMax: options.limits.newStreamWaitMs });
+    this.#streams.attach(this.#server);
+    addMethods(this.#server, options.methods ?? {}, call => this.#begun(call));
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
       deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
@@ -198,7 +202,7 @@ export class XdsServer {
     if (session !== undefined) this.#hangUps.watch(session);
     const transport = transportOf(call);
     if (!this.#hub.accept(transport)) return;
-    const { host, limits, authenticate } = this.#options;
+    const { authenticate } = this.#options;
     const client = {
       peer: addressOf(address),
       address,
@@ -211,11 +215,8 @@ export class XdsServer {
         return authenticate(peerOf(call));
       });
     // A silent stream takes no turn from others.
-    const silent = host.clock.after(limits.newStreamWaitMs, () => {
-      transport.end('DEADLINE_EXCEEDED', 'the stream was opened and no request followed');
-    });
     const first = await firstMessage(call);
-    silent.cancel();
+    this.#streams.spoke(call);
     if (first === undefined) return;
     const admitted = await proving;
     if (proving !== undefined && admitted === undefined) return;
@@ -233,9 +234,10 @@ export class XdsServer {
     for (const listener of this.#callListeners) listener(client);
   }
 
-  /** A unary call of this client may begin. */
-  #begun(client: string): Promise<void> {
-    this.#came(client);
+  /** Resolves when this unary call may begin. */
+  #begun(call: ServerUnaryCall<Buffer, Buffer>): Promise<void> {
+    this.#streams.spoke(call);
+    this.#came(call.getPeer());
     return this.#turn();
   }
 
@@ -297,11 +299,11 @@ function addressOf(peer: string): string {
 function addMethods(
   server: Server,
   methods: Readonly<Record<string, UnaryMethod>>,
-  begun: (client: string) => Promise<void>,
+  begun: (call: ServerUnaryCall<Buffer, Buffer>) => Promise<void>,
 ): void {
   for (const [path, method] of Object.entries(methods)) {
     const handle = async (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): Promise<void> => {
-      await begun(call.getPeer());
+      await begun(call);
       const answer = await method(peerOf(call), call.request);
       if (Buffer.isBuffer(answer)) reply(null, answer);
       else reply({ code: grpcCode[answer.code], details: answer.message, metadata: new Metadata() });
@@ -351,7 +353,7 @@ const grpcCode: Readonly<Record<EndCode, number>> = {
 function serverOptions(limits: XdsLimits) {
   const { connectionAgeMsMax } = limits;
   return {
-    'grpc.max_concurrent_streams': limits.streamsMax,
+    'grpc.max_concurrent_streams': limits.connectionStreamsMax,
     'grpc.max_receive_message_length': limits.requestBytesMax,
     'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': limits.keepaliveMs,

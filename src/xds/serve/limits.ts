@@ -4,8 +4,13 @@
 import { durationMs } from '../../core/mesh/features.ts';
 
 export interface XdsLimits {
-  /** ISTIO_GPRC_MAXSTREAMS (sic): streams of one HTTP/2 connection, and of the whole server. */
+  /** ISTIO_GPRC_MAXSTREAMS (sic): streams of the whole server. */
   readonly streamsMax: number;
+  /**
+   * Open streams of one HTTP/2 connection; clients of gRPC keep further ones back. ISTIO_GPRC_MAXSTREAMS if it is set.
+   * Istio: 100,000, which one packet after the other makes a second's work. A proxy has one.
+   */
+  readonly connectionStreamsMax: number;
   /** ISTIO_GPRC_MAXRECVMSGSIZE: bytes of one request. */
   readonly requestBytesMax: number;
   /** PILOT_MAX_REQUESTS_PER_SECOND: new streams; undefined: as many as the machine can serve (admission-gate.ts). */
@@ -37,6 +42,7 @@ export interface XdsLimits {
 
 export const defaultXdsLimits: XdsLimits = {
   streamsMax: 100_000,
+  connectionStreamsMax: 100,
   requestBytesMax: 4 * 1024 * 1024,
   newStreamsPerSecond: undefined,
   newStreamWaitMs: 60_000,
@@ -61,6 +67,7 @@ export function xdsLimits(env: Readonly<Record<string, string | undefined>>): Xd
   return {
     ...defaults,
     streamsMax: positive('ISTIO_GPRC_MAXSTREAMS', defaults.streamsMax),
+    connectionStreamsMax: positive('ISTIO_GPRC_MAXSTREAMS', defaults.connectionStreamsMax),
     requestBytesMax: positive('ISTIO_GPRC_MAXRECVMSGSIZE', defaults.requestBytesMax),
     // 0 is istiod's default, and means no limit.
     newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', 0) || undefined,

@@ -10,6 +10,7 @@ describe('limits of the server', () => {
     expect(limits).toEqual(defaultXdsLimits);
     expect(limits).toMatchObject({
       streamsMax: 100_000,
+      connectionStreamsMax: 100,
       requestBytesMax: 4 * 1024 * 1024,
       keepaliveMs: 30_000,
       keepaliveTimeoutMs: 10_000,
@@ -28,6 +29,7 @@ describe('limits of the server', () => {
     };
     expect(xdsLimits(env)).toMatchObject({
       streamsMax: 7,
+      connectionStreamsMax: 7,
       requestBytesMax: 1024,
       newStreamsPerSecond: 3.5,
       keepaliveMs: 60_000,
