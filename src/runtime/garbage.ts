@@ -17,13 +17,22 @@ const GROWTH_FLAG = '--heap-growing-percent';
 /** V8 otherwise moves objects off the emptiest pages only: a tenth of a heap is then gaps left by its start. */
 const COMPACTION = '--compact-on-every-full-gc';
 
+/**
+ * As V8 collects when an allocation has failed. From Node 22 on other collections keep the pages that they empty, 50 to
+ * 60 MiB of a server of 500 services. Node 20 gives them back at each, and leaves more gaps after one of this kind.
+ */
+const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
+/** V8 of Node 22. */
+const V8_KEEPS_PAGES = 12;
+
 /** Blocks for tens of milliseconds for each 100 MiB in use, and moves what is left onto as few pages as hold it. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('globalThis.gc') as (() => void) | undefined;
+  const collect = runInNewContext('globalThis.gc') as ((how?: typeof LAST_RESORT) => void) | undefined;
   setFlagsFromString('--no-expose-gc');
   setFlagsFromString(COMPACTION);
-  collect?.();
+  if (Number.parseInt(process.versions.v8, 10) >= V8_KEEPS_PAGES) collect?.(LAST_RESORT);
+  else collect?.();
   setFlagsFromString(COMPACTION.replace('--', '--no-'));
 }
 
