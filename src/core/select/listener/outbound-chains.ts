@@ -148,10 +148,10 @@ function plainChains(
   const { port, protocol } = bound.port;
   const claimed = new Set<string>();
   /** With a chain for the ranges of the service that no rule has claimed. */
-  const withOwn = (to: Pick<TcpChainPlan, 'config' | 'route'>): readonly TcpChainPlan[] => {
+  const withOwn = (to: Pick<TcpChainPlan, 'config' | 'route' | 'dynamicHost'>): readonly TcpChainPlan[] => {
     const cidrs = bound.cidrs.filter(cidr => !claimed.has(cidr));
     if (cidrs.length === 0 && bound.cidrs.length > 0) return chains;
-    return [...chains, { kind: 'tcp', serverNames: [], cidrs, ...to, protocol, dynamicHost: '' }];
+    return [...chains, { kind: 'tcp', serverNames: [], cidrs, ...to, protocol }];
   };
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tcp ?? []) {
@@ -160,7 +160,7 @@ function plainChains(
       const route = ruleTcpRoute(reader, rule.route ?? [], bound.port, vs);
       if (route === undefined) continue;
       const everything = matching.length === 0 || matching.some(match => (match.destinationSubnets ?? []).length === 0);
-      if (everything || port === 0) return withOwn({ config: configOf(vs), route });
+      if (everything || port === 0) return withOwn({ config: configOf(vs), route, dynamicHost: '' });
       // First match wins; a second chain with one of the subnets would make Envoy refuse the listener.
       const cidrs = unclaimed(
         matching.flatMap(match => match.destinationSubnets ?? []),
@@ -170,7 +170,8 @@ function plainChains(
       chains.push({ kind: 'tcp', serverNames: [], cidrs, route, protocol, dynamicHost: '' });
     }
   }
-  return withOwn({ route: serviceTcpRoute(reader, bound.service, port) });
+  const route = serviceTcpRoute(reader, bound.service, port);
+  return withOwn({ route, dynamicHost: dynamicHostOf(bound.service) });
 }
 
 /** Those that are new, each once; they count as claimed from then on. */

@@ -16,7 +16,7 @@ export type AddressView = {
   readonly ipMode: 'ipv4' | 'ipv6' | 'dual';
   /** A dual proxy gets the addresses of both families (ISTIO_DUAL_STACK or ambient mode), else of the first one's. */
   readonly bothFamilies: boolean;
-  /** The proxy resolves auto-allocated addresses itself. */
+  /** The proxy is reached by, or resolves, auto-allocated addresses. */
   readonly autoAllocated: boolean;
 };
 
@@ -30,8 +30,8 @@ export const addressView: Derivation<AddressView> = {
       ipMode,
       bothFamilies: ipMode === 'dual' && (reader.feature('ISTIO_DUAL_STACK') || reader.feature('PILOT_ENABLE_AMBIENT')),
       autoAllocated:
-        isWaypoint(reader) ||
-        (isSet('DNS_CAPTURE') && (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE'))),
+        (isSet('DNS_CAPTURE') || isWaypoint(reader)) &&
+        (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')),
     };
   },
 };

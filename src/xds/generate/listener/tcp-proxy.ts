@@ -1,6 +1,7 @@
 // The last filters of a TCP chain: tcp_proxy, preceded or replaced by the filter of a protocol that Envoy can look
 // into.
-// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildNetworkFiltersStack, setAccessLogAndBuildTCPFilter).
+// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildCompleteNetworkFilters,
+// buildNetworkFiltersStack, setAccessLogAndBuildTCPFilter).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
@@ -30,12 +31,11 @@ export interface TerminalInputs extends TcpRoute {
 export const terminalGenerator: Generator<TerminalInputs, readonly Filter[]> = {
   name: 'listener/terminalFilters',
   run: inputs => {
-    if (inputs.codec === 'redis') return [redisFilter(inputs)];
     const filters: Filter[] = [];
+    if (inputs.dynamicHost !== '') filters.push(sniLookup(inputs.dynamicHost, inputs.dynamicPort));
     if (inputs.codec === 'mongo') filters.push(mongoFilter(inputs.statPrefix));
     if (inputs.codec === 'mysql') filters.push(mysqlFilter(inputs.statPrefix));
-    if (inputs.dynamicHost !== '') filters.push(sniLookup(inputs.dynamicHost, inputs.dynamicPort));
-    filters.push(tcpProxy(inputs));
+    filters.push(inputs.codec === 'redis' ? redisFilter(inputs) : tcpProxy(inputs));
     return filters;
   },
 };

@@ -85,9 +85,14 @@ describe('the addresses that a proxy knows services by', () => {
     expect(viewOf(metadata, env).autoAllocated).toBe(expected);
   });
 
-  it('are allocated ones for a waypoint', () => {
+  it.each<[JsonObject, string, boolean]>([
+    [{}, 'true', true],
+    [{}, 'false', false],
+    [{ DNS_AUTO_ALLOCATE: 'true' }, 'false', true],
+  ])('are allocated ones for a waypoint with %j and PILOT_ENABLE_IP_AUTOALLOCATE=%s: %s', (metadata, flag, expected) => {
     const node = { id: 'waypoint~10.0.0.9~w.default~default.svc.cluster.local' };
-    expect(viewOf({}, { PILOT_ENABLE_AMBIENT: 'true' }, node).autoAllocated).toBe(true);
+    const env = { PILOT_ENABLE_AMBIENT: 'true', PILOT_ENABLE_IP_AUTOALLOCATE: flag };
+    expect(viewOf(metadata, env, node).autoAllocated).toBe(expected);
   });
 
   it.each<[string, Readonly<Record<string, string>>, boolean]>([

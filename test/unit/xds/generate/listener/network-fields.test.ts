@@ -67,7 +67,7 @@ describe('the last filters of a TCP chain', () => {
   });
 
   it('take the place of the proxy for Redis', () => {
-    expect(made({ codec: 'redis', dynamicHost: 'h' })).toEqual([
+    expect(made({ codec: 'redis' })).toEqual([
       {
         name: 'envoy.filters.network.redis_proxy',
         typedConfig: {
@@ -93,6 +93,12 @@ describe('the last filters of a TCP chain', () => {
       },
       proxy(),
     ]);
+  });
+
+  it.each(['mongo', 'mysql', 'redis'] as const)('resolve the name in front of the filter of %s', codec => {
+    const [first, second] = made({ codec, dynamicHost: '*.a', dynamicPort: 443 });
+    expect(first?.name).toBe('envoy.extensions.filters.network.sni_dynamic_forward_proxy');
+    expect(second?.name).toBe(`envoy.filters.network.${codec}_proxy`);
   });
 });
 

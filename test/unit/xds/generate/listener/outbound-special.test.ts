@@ -88,4 +88,20 @@ describe('TLS to a host that Envoy resolves', () => {
     ]);
     expect(filterNames(scene.chains('client', '10.96.0.3_3306')[0])).toEqual(['envoy.filters.network.tcp_proxy']);
   });
+
+  it('is resolved by its SNI where a Sidecar takes the port for plain TCP, unless a VirtualService says where to', () => {
+    const egress = [{ port: { number: 443, name: 'tcp', protocol: 'TCP' }, hosts: ['*/*'] }];
+    const sidecar = istio('Sidecar', 'prod', 'narrow', { egress });
+    const plain = clientScene([wild, sidecar]);
+    expect(filterNames(plain.chains('client', '0.0.0.0_443')[0])).toEqual([
+      'envoy.extensions.filters.network.sni_dynamic_forward_proxy',
+      'envoy.filters.network.tcp_proxy',
+    ]);
+    const inspectors = (plain.listener('client', '0.0.0.0_443').listenerFilters ?? []).map(({ name }) => name);
+    expect(inspectors).toEqual(['envoy.filters.listener.tls_inspector']);
+    const route = [{ destination: { host: 'db.prod.svc.cluster.local' } }];
+    const rule = istio('VirtualService', 'prod', 'to-db', { hosts: ['*.example.com'], tcp: [{ route }] });
+    const routed = clientScene([wild, sidecar, db, rule]);
+    expect(filterNames(routed.chains('client', '0.0.0.0_443')[0])).toEqual(['envoy.filters.network.tcp_proxy']);
+  });
 });
