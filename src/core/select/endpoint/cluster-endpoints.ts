@@ -13,18 +13,26 @@ import { ingressWaypoint, waypointTarget } from './ingress-waypoint.ts';
 
 export interface ClusterEndpoints {
   readonly clusterName: string;
-  readonly service: Service;
+  /** Undefined: a waypoint has a cluster of a service that its namespace does not see. */
+  readonly service: Service | undefined;
   /** The DestinationRule in force for the proxy. */
   readonly rule: MergedRule | undefined;
 }
 
-/** Undefined for a name that is no cluster of a service in the proxy's scope, outbound or of a waypoint. */
+/**
+ * Undefined for a name that is no cluster of a service in the proxy's scope. The clusters of a waypoint do not depend
+ * on its scope, and Envoy waits for the assignment of each: a service out of scope has no endpoints, not no assignment.
+ */
 export function endpointsOfCluster(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   const hostname = outboundHost(clusterName);
   const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
-  if (service === undefined) return undefined;
+  if (service === undefined) return isOfWaypoint(clusterName) ? { clusterName, service, rule: undefined } : undefined;
   const rule = reader.get(destinationRule, { hostname: service.hostname, direction: 'outbound' });
   return { clusterName, service, rule };
+}
+
+function isOfWaypoint(clusterName: string): boolean {
+  return parseClusterName(clusterName)?.direction === 'inbound-vip';
 }
 
 /**
@@ -38,6 +46,7 @@ export function endpointsOfClusters(reader: ProxyReader, clusterNames: readonly 
   for (const clusterName of clusterNames) {
     const service = services.get(outboundHost(clusterName) ?? '');
     if (service !== undefined) found.push({ clusterName, service, rule: rules.get(service.hostname) });
+    else if (isOfWaypoint(clusterName)) found.push({ clusterName, service, rule: undefined });
   }
   return found;
 }
@@ -48,13 +57,14 @@ function outboundHost(clusterName: string): string | undefined {
 }
 
 /**
- * Undefined: the assignment is empty, because the service lacks the port, its cluster resolves host names itself, or
- * the waypoint that it asks for is unknown.
+ * Undefined: the assignment is empty, because the service is out of scope or lacks the port, its cluster resolves host
+ * names itself, or the waypoint that it asks for is unknown.
  */
 export function selectClusterEndpoints(
   reader: ProxyReader,
   { clusterName, service, rule }: ClusterEndpoints,
 ): AssignmentInputs | undefined {
+  if (service === undefined) return undefined;
   const parsed = parseClusterName(clusterName)!;
   const port = portNumbered(service, parsed.port);
   if (port === undefined || resolvesHostNames(service)) return undefined;

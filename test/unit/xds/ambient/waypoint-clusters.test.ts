@@ -1,8 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { Query } from '../../../../src/core/query/reader.ts';
+import { endpointsOfClusters } from '../../../../src/core/select/endpoint/cluster-endpoints.ts';
+import { endpointsOf } from '../../../../src/xds/assemble/endpoint/resources.ts';
 import { destinationRule, serviceEntry } from '../../core/registry/fixtures.ts';
-import { ambientWorld } from '../../core/select/ambient/fixtures.ts';
-import { chainsOf, clustersOf, endpointsIn, listenersOf, pod, shop, waypointProxy } from './mesh.ts';
+import { ambientWorld, hbone, namespace, waypoint } from '../../core/select/ambient/fixtures.ts';
+import { ask } from '../../world.ts';
+import {
+  chainsOf,
+  clustersOf,
+  endpointsIn,
+  listenersOf,
+  pod,
+  port,
+  service,
+  shop,
+  slice,
+  waypointProxy,
+} from './mesh.ts';
 
 const way = waypointProxy();
 const WEB = 'web.shop.svc.cluster.local';
@@ -63,6 +78,37 @@ describe('a cluster of a waypoint', () => {
     const simple = (tls: JsonObject) =>
       destinationRule('wild', '*.example.com', { trafficPolicy: { tls: { mode: 'SIMPLE', ...tls } } }, inShop);
     expect([insecure(), insecure(simple({})), insecure(simple({ sni: 'a.com' }))]).toEqual([false, false, true]);
+  });
+
+  it('of a service that the namespace of the waypoint does not see has no endpoints, and an assignment that says so', () => {
+    const world = (exportTo: JsonObject) => {
+      const gateway = waypoint('way', { namespace: 'shop', listeners: [hbone({ from: 'All' })] });
+      const web = service('web', '10.0.0.7', [port('http', 80)], {
+        labels: { 'istio.io/use-waypoint': 'way', 'istio.io/use-waypoint-namespace': 'shop' },
+        annotations: exportTo,
+      });
+      const far = [
+        web,
+        pod('web', '10.1.0.7'),
+        slice('web', '10.1.0.7', [{ name: 'http', port: 8080, protocol: 'TCP' }]),
+      ];
+      const moved = far.map(object => ({
+        ...object,
+        metadata: { ...(object.metadata as JsonObject), namespace: 'far' },
+      }));
+      return ambientWorld([...shop({ gateway }), namespace('far'), ...moved]);
+    };
+    const name = 'inbound-vip|80|http|web.far.svc.cluster.local';
+    const hidden = world({ 'networking.istio.io/exportTo': '.' });
+    expect(clustersOf(hidden, way).has(name)).toBe(true);
+    expect(ask(hidden, endpointsOf, name, way)?.message).toEqual({ clusterName: name });
+    const listed: Query<'', readonly string[]> = {
+      name: 'test/listed',
+      run: reader =>
+        endpointsOfClusters(reader, [name, 'outbound|80||web.far.svc.cluster.local']).map(of => of.clusterName),
+    };
+    expect(ask(hidden, listed, '', way)).toEqual([name]);
+    expect(ask(world({}), endpointsOf, name, way)?.message.endpoints).toHaveLength(1);
   });
 
   it('verifies the names of the rule alone, not those of a ServiceEntry', () => {
