@@ -89,7 +89,7 @@ describe('the addresses that a proxy knows services by', () => {
     [{}, 'true', true],
     [{}, 'false', false],
     [{ DNS_AUTO_ALLOCATE: 'true' }, 'false', true],
-  ])('are allocated ones for a waypoint with %j and PILOT_ENABLE_IP_AUTOALLOCATE=%s: %s', (metadata, flag, expected) => {
+  ])('are allocated ones for a waypoint with %j, allocation %s: %s', (metadata, flag, expected) => {
     const node = { id: 'waypoint~10.0.0.9~w.default~default.svc.cluster.local' };
     const env = { PILOT_ENABLE_AMBIENT: 'true', PILOT_ENABLE_IP_AUTOALLOCATE: flag };
     expect(viewOf(metadata, env, node).autoAllocated).toBe(expected);
