@@ -1,11 +1,17 @@
 // The HTTPS server of the webhooks: /inject and below, /validate, /ready. Bodies, time and connections are limited; a
-// request that breaks a limit is answered or cut, and the process goes on.
+// request that breaks a limit is answered or cut, and the process goes on. At the limit of connections the one that has
+// been idle longest makes room, so that idle ones do not keep out the API server.
 //
 // The serving certificate is the one of the secure port; until there is one every handshake fails, as it should.
 // Source: Istio pilot/pkg/bootstrap/server.go (initSecureWebhookServer), pkg/kube/inject/webhook.go (serveInject).
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import { limitConnections } from '../../admin/open-connections.ts';
+import { Bodies } from './bodies.ts';
+import { ReviewShape } from './review-shape.ts';
+import { ReviewTurns } from './review-turns.ts';
 import type { WebhookCounts, WebhookLog, Webhooks } from './webhooks.ts';
 
 /** As istiod's limit (Istio pkg/kube/configreader.go, HTTPConfigReader). */
@@ -14,6 +20,8 @@ export const BODY_BYTES_MAX = 6_291_456;
 export const WEBHOOK_MS_MAX = 10_000;
 export const WEBHOOK_CONNECTIONS_MAX = 512;
 const IDLE_MS_MAX = 90_000;
+/** How often Node looks for requests that are past their time. */
+const CHECK_MS = 1_000;
 
 export interface WebhookServerOptions {
   readonly webhooks: Webhooks;
@@ -28,17 +36,27 @@ export interface WebhookServerOptions {
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #server: Server;
+  readonly #bodies = new Bodies();
+  readonly #turns = new ReviewTurns();
+  /** Connections with a review under way. */
+  readonly #asking = new Set<Socket>();
 
   constructor(options: WebhookServerOptions) {
     this.#options = options;
-    const limits = { requestTimeout: WEBHOOK_MS_MAX, headersTimeout: WEBHOOK_MS_MAX, keepAliveTimeout: IDLE_MS_MAX };
+    const limits = {
+      handshakeTimeout: WEBHOOK_MS_MAX,
+      requestTimeout: WEBHOOK_MS_MAX,
+      headersTimeout: WEBHOOK_MS_MAX,
+      keepAliveTimeout: IDLE_MS_MAX,
+      connectionsCheckingInterval: CHECK_MS,
+    };
     this.#server = createServer({ minVersion: options.minVersion, ...limits }, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         options.log('error', `a webhook request failed: ${error instanceof Error ? error.message : String(error)}`);
         response.destroy();
       });
     });
-    this.#server.maxConnections = WEBHOOK_CONNECTIONS_MAX;
+    limitConnections(this.#server, WEBHOOK_CONNECTIONS_MAX);
     this.#server.on('tlsClientError', error => options.log('debug', `webhook port: ${error.message}`));
   }
 
@@ -81,7 +99,8 @@ export class WebhookServer {
       counts.injection('request');
       const body = await this.#body(request, response);
       if (typeof body === 'string') {
-        end(response, 200, webhooks.inject(body, path), 'application/json');
+        const answer = await this.#inTurn(request, () => webhooks.inject(body, path));
+        end(response, 200, answer, 'application/json');
         counts.injection('success');
       } else counts.injection('failure');
       counts.injectionSeconds(Number(process.hrtime.bigint() - start) / 1e9);
@@ -89,8 +108,14 @@ export class WebhookServer {
     }
     if (path !== '/validate' && path !== '/validate/') return end(response, 404, '404 page not found\n');
     const body = await this.#body(request, response);
-    if (typeof body === 'string') end(response, 200, webhooks.validate(body), 'application/json');
-    else if (body.status !== TOO_LARGE_COUNTS_AS) counts.httpError(body.status);
+    if (typeof body === 'string') {
+      end(response, 200, await this.#inTurn(request, () => webhooks.validate(body)), 'application/json');
+    } else if (body.status !== NOT_COUNTED) counts.httpError(body.status);
+  }
+
+  /** A client that is gone gets no answer, and none is made. */
+  #inTurn({ socket }: IncomingMessage, review: () => string): Promise<string> {
+    return this.#turns.run(socket.remoteAddress ?? '', () => (socket.destroyed ? '' : review()));
   }
 
   /** The body, or the status with which the request was answered. */
@@ -99,13 +124,28 @@ export class WebhookServer {
       end(response, status, `${why}\n`);
       return { status };
     };
+    // No client of webhooks sends a request before it has the answer to the one before; one packet holds hundreds.
+    if (this.#asking.has(request.socket)) {
+      request.socket.destroy();
+      return { status: NOT_COUNTED };
+    }
+    this.#asking.add(request.socket);
     const chunks: Buffer[] = [];
+    const shape = new ReviewShape();
+    const held = this.#bodies.open(() => request.destroy(new Error('too many large reviews at once')));
+    // Until the answer is written: the review is held as long.
+    response.once('close', () => {
+      this.#bodies.close(held);
+      this.#asking.delete(request.socket);
+    });
     let bytes = 0;
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > BODY_BYTES_MAX) {
+      this.#bodies.grow(held, chunk.length);
+      const why = bytes > BODY_BYTES_MAX ? `limit is ${BODY_BYTES_MAX} bytes` : shape.add(chunk);
+      if (why !== undefined) {
         response.setHeader('connection', 'close');
-        return { ...refuse(400, `limit is ${BODY_BYTES_MAX} bytes`), status: TOO_LARGE_COUNTS_AS };
+        return { ...refuse(400, why), status: NOT_COUNTED };
       }
       chunks.push(chunk);
     }
@@ -117,8 +157,8 @@ export class WebhookServer {
   }
 }
 
-/** istiod does not count it. */
-const TOO_LARGE_COUNTS_AS = 0;
+/** Not counted, as by istiod. */
+const NOT_COUNTED = 0;
 
 function decodedPath(url: string): string {
   const path = url.split('?')[0] ?? '/';

@@ -14,6 +14,8 @@ import { proxyConfigProblems } from './mesh-config.ts';
 /** Undefined: the value is fine. */
 type Check = (value: string) => string | undefined;
 
+/** Of the annotation proxy.istio.io/config: some microseconds of the event loop for each. */
+export const PROXY_CONFIG_CHARS_MAX = 16_384;
 const PORT_MAX = 65_535;
 const UINT32_MAX = 2 ** 32 - 1;
 /** A Kubernetes quantity: a number and a suffix or an exponent. */
@@ -80,6 +82,7 @@ function matching(isSound: (text: string) => boolean, expected: string): Check {
 
 /** Members that the release does not know are ignored. */
 function proxyConfig(text: string): string | undefined {
+  if (text.length > PROXY_CONFIG_CHARS_MAX) return `is longer than ${PROXY_CONFIG_CHARS_MAX} characters`;
   const value = readYaml(text);
   if (isLeft(value)) return `expected a ProxyConfig: ${value.left}`;
   const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right ?? {}, '', { ignoreUnknown: true });

@@ -13,6 +13,7 @@ import { type Labels, selects } from '../../base/labels.ts';
 import { readYaml } from '../../base/yaml.ts';
 import { mergeProxyConfig } from '../../mesh/mesh-config.ts';
 import { defaultMeshConfig } from '../../mesh/mesh-defaults.ts';
+import { PROXY_CONFIG_CHARS_MAX } from '../../mesh/pod-annotations.ts';
 import { byAge, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { podOfProxy } from '../../registry/proxy-workload.ts';
@@ -131,7 +132,7 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
 }
 
 function ofAnnotation(text: string | undefined): ProxyConfig {
-  const value = text === undefined ? undefined : readYaml(text);
+  const value = text === undefined || text.length > PROXY_CONFIG_CHARS_MAX ? undefined : readYaml(text);
   if (value === undefined || isLeft(value)) return {};
   const type = 'istio.mesh.v1alpha1.ProxyConfig';
   const decoded = decodeIstio(type, value.right, PROXY_CONFIG_ANNOTATION, { ignoreUnknown: true });
