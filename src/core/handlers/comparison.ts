@@ -9,6 +9,7 @@ import type { ServiceRef } from '../model/service-ref.ts';
 import { mergeAllPushRequests, mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
+import { addressAllocation } from '../registry/allocated-addresses.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import { namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
@@ -28,8 +29,14 @@ export interface Comparison {
  */
 export const PARTS_COMPARED_MAX = 100;
 
+/**
+ * The addresses that are allocated to hosts follow from all ServiceEntries, so they are not compared: those of an entry
+ * change with the entry itself, and others do not count here.
+ */
+const NO_ALLOCATION = { [addressAllocation.name]: new Map() };
+
 export function compareStates(seq: number, before: State, after: State): Comparison {
-  return { seq, ...readersOf(before, after), state: after };
+  return { seq, ...readersOf(before, after, NO_ALLOCATION), state: after };
 }
 
 /** The push that a change of a service's endpoints requests; `noPush` if they are equal. */

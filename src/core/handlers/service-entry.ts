@@ -4,6 +4,7 @@
 
 import { sameContent } from '../base/equal.ts';
 import { mergeAllPushRequests, mergePushRequests, type PushRequest, pushRequest } from '../push-request.ts';
+import { recordedAddresses } from '../registry/allocated-addresses.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
@@ -24,12 +25,14 @@ export function serviceEntryHandler(before: State, after: State, change: Change)
   const entries = versionsOf<'ServiceEntry'>(change);
   const [{ namespace }] = entries;
   const hosts = new Set(entries.flatMap(hostsOf));
+  const [first, second = first] = entries;
+  const isReallocated = !sameContent(recordedAddresses(first), recordedAddresses(second));
   const requests = [...hosts]
     .sort()
     .map(host =>
       isNamedByMany(before, host) || isNamedByMany(after, host)
         ? anyRequest(comparison, host, namespace)
-        : hostRequest(comparison, host, namespace),
+        : hostRequest(comparison, host, namespace, isReallocated),
     );
   return orNothing(mergeAllPushRequests(requests));
 }
@@ -44,11 +47,12 @@ function anyRequest(comparison: Comparison, host: string, namespace: string): Pu
   return mergePushRequests(service, anyEndpointRequest(comparison, host, namespace));
 }
 
-function hostRequest(comparison: Comparison, host: string, namespace: string): PushRequest {
+/** `isReallocated`: the addresses differ that its status has for hosts. */
+function hostRequest(comparison: Comparison, host: string, namespace: string, isReallocated: boolean): PushRequest {
   const old = comparison.before.get(servicesOfHost, host).filter(service => service.namespace === namespace);
   const now = comparison.after.get(servicesOfHost, host).filter(service => service.namespace === namespace);
   const endpoints = endpointRequest(comparison, host, namespace);
-  if (sameContent(old, now)) return endpoints;
+  if (!isReallocated && sameContent(old, now)) return endpoints;
   return mergeAllPushRequests([
     pushRequest(comparison.seq, 'service', [serviceKey(namespace, host)], { full: true }),
     endpoints,

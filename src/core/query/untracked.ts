@@ -23,9 +23,16 @@ export function untrackedReader(state: State): Reader {
   return new UntrackedReader(state, state, new Map());
 }
 
-/** Two readers that share the values which do not depend on the difference between the states. */
-export function readersOf(before: State, after: State): { readonly before: Reader; readonly after: Reader } {
-  const shared: Values = new Map();
+/**
+ * Two readers that share the values which do not depend on the difference between the states. `given`: values that both
+ * take for those of queries with the argument '', by the name of the query.
+ */
+export function readersOf(
+  before: State,
+  after: State,
+  given: Readonly<Record<string, unknown>> = {},
+): { readonly before: Reader; readonly after: Reader } {
+  const shared: Values = new Map(Object.entries(given).map(([name, value]) => [name, new Map([['', value]])]));
   return {
     before: new UntrackedReader(before, after, shared),
     after: new UntrackedReader(after, before, shared),

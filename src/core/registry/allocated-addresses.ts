@@ -47,7 +47,7 @@ export function addressesInForce(reader: Reader, entry: Obj<'ServiceEntry'>): re
  */
 export const allocatedAddresses: Query<string, readonly HostAddress[]> = {
   name: 'registry/allocatedAddresses',
-  run: (reader, key) => reader.get(allocation, '').get(key) ?? [],
+  run: (reader, key) => reader.get(addressAllocation, '').get(key) ?? [],
 };
 
 /** The addresses in the status, as written there. */
@@ -59,7 +59,8 @@ function recorded(entry: Obj<'ServiceEntry'>): readonly HostAddress[] {
   return recordedAddresses(entry).filter(({ value }) => isIp(value));
 }
 
-const allocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
+/** By `namespace/name`. Made of all ServiceEntries. */
+export const addressAllocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
   name: 'registry/addressAllocation',
   run: reader => {
     const entries = [...reader.objects('ServiceEntry')].sort(byAge);

@@ -1,9 +1,13 @@
 // serviceEntryHandler: which changes of a ServiceEntry need a full push, which one of endpoints, which none.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushServiceUpdates).
 
-import { describe } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
+import { untrackedReader } from '../../../../src/core/query/untracked.ts';
+import { AddressPool } from '../../../../src/core/registry/address-pool.ts';
+import { allocatedAddresses } from '../../../../src/core/registry/allocated-addresses.ts';
+import { put, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta } from './rows.ts';
 
@@ -154,4 +158,29 @@ describe('workloads selected by a ServiceEntry push:', () => {
     ['one added after its workloads', around, says(selecting(labels)), `full endpoint+service ${EXT}`],
     ['another selector', [...around, selecting({ app: 'y' })], says(selecting(labels)), `full endpoint+service ${EXT}`],
   ]);
+});
+
+describe('ServiceEntries whose hosts are allocated addresses', () => {
+  const allocated = (name: string, status: JsonObject = {}): JsonObject => ({
+    ...serviceEntry(name, { hosts: [`${name}.com`], resolution: 'DNS' }),
+    status,
+  });
+  rows([
+    [
+      'push a recorded address that changes',
+      [allocated('one')],
+      says(allocated('one', { addresses: [{ value: '240.240.0.9', host: 'one.com' }] })),
+      `full service ${entryKey('one.com')}`,
+    ],
+  ]);
+
+  test('are allocated none to tell what a change pushes, which would cost what all entries cost', () => {
+    const allocations = vi.spyOn(AddressPool.prototype, 'next');
+    const { state, push } = put(world([allocated('one'), allocated('two')]), allocated('three'));
+    expect(push.configsUpdated).toEqual([entryKey('three.com')]);
+    expect(allocations).not.toHaveBeenCalled();
+    expect(untrackedReader(state).get(allocatedAddresses, 'default/three')).toHaveLength(2);
+    expect(allocations).toHaveBeenCalled();
+    allocations.mockRestore();
+  });
 });
