@@ -3,7 +3,8 @@
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { PARENTS } from '../../model/derived.ts';
-import { matches, subsetOf } from '../../model/hosts.ts';
+import { hostIndexOf } from '../../model/host-index.ts';
+import { subsetOf } from '../../model/hosts.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { Port } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -82,15 +83,13 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
 /** VirtualServices of the server's Gateway with a host that the server serves, in their order. */
 function boundTo(reader: ProxyReader, merged: MergedServer): readonly ResolvedVirtualService[] {
   const all = reader.get(virtualServicesFor, { namespace: reader.facet('namespace'), gateway: merged.gatewayName });
-  return all.filter(vs => vs.hosts.some(host => serves(merged, host, vs.namespace)));
-}
-
-/** A server host with a namespace is for VirtualServices of that namespace. */
-function serves(merged: MergedServer, host: string, namespace: string): boolean {
-  return merged.server.hosts.some(own => {
-    const slash = own.indexOf('/');
-    if (slash >= 0 && own.slice(0, slash) !== namespace) return false;
-    return matches(own.slice(slash + 1), host);
+  return all.filter(({ hosts, namespace }) => {
+    const index = hostIndexOf(hosts);
+    return merged.server.hosts.some(own => {
+      // A server host with a namespace is for VirtualServices of that namespace.
+      const slash = own.indexOf('/');
+      return (slash < 0 || own.slice(0, slash) === namespace) && index.meets(own.slice(slash + 1));
+    });
   });
 }
 

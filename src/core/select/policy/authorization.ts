@@ -121,12 +121,18 @@ const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'> }, App
 };
 
 function externalPolicies(reader: ProxyReader, custom: readonly AppliedPolicy[]): readonly ExternalPolicies[] {
-  const providers = [...new Set(custom.map(({ spec }) => providerNamed(spec)))].sort(compareText);
-  const tooMany = providers.length > 1 && !reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS');
-  return providers.map(provider => ({
+  const byProvider = new Map<string, AppliedPolicy[]>();
+  for (const policy of custom) {
+    const provider = providerNamed(policy.spec);
+    const known = byProvider.get(provider);
+    if (known === undefined) byProvider.set(provider, [policy]);
+    else known.push(policy);
+  }
+  const tooMany = byProvider.size > 1 && !reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS');
+  return [...byProvider.keys()].sort(compareText).map(provider => ({
     provider,
     authorizer: tooMany ? severalAuthorizers : reader.get(externalAuthorizer, provider),
-    policies: custom.filter(({ spec }) => providerNamed(spec) === provider),
+    policies: byProvider.get(provider)!,
   }));
 }
 

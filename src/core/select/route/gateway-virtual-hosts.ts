@@ -6,6 +6,7 @@
 // the same; tests of ours hold it).
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
+import { hostIndexOf } from '../../model/host-index.ts';
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
@@ -220,22 +221,24 @@ function declaredPort(merged: MergedServer): number {
  * Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more
  * specific one.
  */
-function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
+function sharedHosts(serverHosts: readonly string[], { hosts, namespace }: ResolvedVirtualService): readonly string[] {
   // A list while there are few, the usual case; a search of hundreds would be slow.
-  const found: string[] | Set<string> =
-    serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];
+  const isMany = serverHosts.length * hosts.length > LIST_MAX;
+  const found: string[] | Set<string> = isMany ? new Set<string>() : [];
   const add = (host: string): void => {
     if (!Array.isArray(found)) found.add(host);
     else if (!found.includes(host)) found.push(host);
   };
   for (const written of serverHosts) {
     const slash = written.indexOf('/');
-    if (slash >= 0 && written.slice(0, slash) !== virtualService.namespace) continue;
+    if (slash >= 0 && written.slice(0, slash) !== namespace) continue;
     const serverHost = written.slice(slash + 1);
-    for (const host of virtualService.hosts) {
-      if (subsetOf(host, serverHost)) add(host);
-      else if (subsetOf(serverHost, host)) add(serverHost);
-    }
+    if (isMany) for (const host of hostIndexOf(hosts).meeting(serverHost)) add(host);
+    else
+      for (const host of hosts) {
+        if (subsetOf(host, serverHost)) add(host);
+        else if (subsetOf(serverHost, host)) add(serverHost);
+      }
   }
   return Array.isArray(found) ? found : [...found];
 }

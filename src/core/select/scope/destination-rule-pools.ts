@@ -90,10 +90,14 @@ const mergedRule: Generator<{ readonly host: string; readonly from: readonly Rul
 function united(first: DestinationRule, rest: readonly Rule[]): Partial<DestinationRule> {
   if (rest.length === 0) return {};
   const subsets = [...(first.subsets ?? [])];
+  const names = new Set(subsets.map(subset => subset.name));
   let { trafficPolicy } = first;
   for (const { spec } of rest) {
-    const names = new Set(subsets.map(subset => subset.name));
-    subsets.push(...(spec.subsets ?? []).filter(subset => !names.has(subset.name)));
+    const more = (spec.subsets ?? []).filter(subset => !names.has(subset.name));
+    for (const subset of more) {
+      subsets.push(subset);
+      names.add(subset.name);
+    }
     trafficPolicy ??= spec.trafficPolicy;
   }
   return { subsets, trafficPolicy };

@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { selects } from '../../../../../src/core/base/labels.ts';
 import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
+import { CONFLICTS_MAX, customConflicts } from '../../../../../src/core/select/policy/custom-conflicts.ts';
 import { policyFindings } from '../../../../../src/core/select/policy/policy-findings.ts';
 import { world } from '../../../world.ts';
 
@@ -107,5 +110,55 @@ describe('CUSTOM policies of several providers', () => {
     const other = custom('b', 'second', { tier: 'front' });
     expect(refusing([a, other, pod({ app: 'web', tier: 'back' })])).toEqual([]);
     expect(refusing([a, other, pod({ app: 'web', tier: 'front' })])).toEqual(['shop/a', 'shop/b']);
+  });
+
+  it('are named, of thousands that one meets, ten', () => {
+    const names = Array.from({ length: 2_000 }, (_, i) => `p${String(i).padStart(4, '0')}`);
+    const settings = { ...defaultSettings, env: {} };
+    const state = world(
+      names.map(name => custom(name, name)),
+      { mesh, settings },
+    );
+    const conflicts = new Tracker().get(state, undefined, customConflicts, '');
+    expect([...conflicts.keys()]).toEqual(names.map(name => `shop/${name}`));
+    expect(conflicts.get('shop/p0003')).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9, 10].map(i => `shop/${names[i]}`));
+    expect(conflicts.get('shop/p1999')).toHaveLength(CONFLICTS_MAX);
+  });
+
+  it('are those that a comparison of all pairs finds', () => {
+    const labels = fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), {
+      maxKeys: 2,
+      noNullPrototype: true,
+    });
+    const policies = fc.array(
+      fc.tuple(fc.constantFrom('x', 'y', 'z'), labels, fc.constantFrom('shop', 'bank', 'istio-system')),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(policies, fc.array(labels, { maxLength: 3 }), (made, pods) => {
+        const policyObjects = made.map(([provider, of, namespace], i) => custom(`p${i}`, provider, of, namespace));
+        const podObjects = pods.map((of, i) => {
+          const object = pod(of);
+          return { ...object, metadata: { ...(object.metadata as JsonObject), name: `pod-${i}` } };
+        });
+        const expected = made.flatMap(([provider, of, namespace], i) =>
+          made.some(([other, theirs, their]) => {
+            if (other === provider) return false;
+            if (their !== namespace && ![their, namespace].includes('istio-system')) return false;
+            const shared = [namespace, their].find(one => one !== 'istio-system') ?? 'istio-system';
+            const selectors = made.filter(([, , where]) => [shared, 'istio-system'].includes(where)).map(one => one[1]);
+            const workloads = [...selectors, ...(shared === 'shop' ? pods : [])];
+            return workloads.some(one => selects(of, one) && selects(theirs, one));
+          })
+            ? [`${namespace}/p${i}`]
+            : [],
+        );
+        const flag = { ...defaultSettings, env: {} };
+        const state = world([...policyObjects, ...podObjects], { mesh, settings: flag });
+        const found = new Tracker().get(state, undefined, customConflicts, '');
+        expect([...found.keys()]).toEqual(expected.sort());
+      }),
+      { numRuns: 300 },
+    );
   });
 });
