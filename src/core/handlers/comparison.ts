@@ -24,8 +24,8 @@ export interface Comparison {
 }
 
 /**
- * Of a service with more slices, machines or entries than this nothing is compared at a change of one. To compare all of
- * them at each change would be quadratic; a push that was not needed is not.
+ * Of a service with more slices, workloads or entries than this nothing is compared at a change of one. To compare all
+ * at each change would be quadratic; a push that was not needed is not.
  */
 export const PARTS_COMPARED_MAX = 100;
 

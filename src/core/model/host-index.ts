@@ -35,7 +35,7 @@ export class HostIndex {
     this.#fromEnd = placed.sort((a, b) => (a.reversed < b.reversed ? -1 : 1));
   }
 
-  /** The more specific ones of each pair of `host` and a host of the list that covers it or is covered, in list order. */
+  /** Of each pair of `host` and a host of the list that one covers the more specific one, in the order of the list. */
   meeting(host: string): readonly string[] {
     if (!isWildcard(host)) return this.#positions.has(host) || this.#covering(host) >= 0 ? [host] : [];
     const positions = this.#covered(host.slice(1));

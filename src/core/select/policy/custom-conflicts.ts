@@ -1,9 +1,9 @@
 // Workloads with CUSTOM policies of several providers, which only PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS allows:
 // without it all that these policies match is refused (Istio pilot/pkg/security/authz/builder/builder.go).
 //
-// Two policies meet if both select a pod, or what a third selects: the labels of pods and those of selectors are looked at
-// as workloads, and the selectors of a workload are found by one of their labels. Thousands of policies are not compared
-// in pairs: of those that a policy meets a few are listed, and of those with one selector a few are looked at for that.
+// Two policies meet if both select a pod, or what a third selects: the labels of pods and those of selectors are
+// workloads here, and the selectors of a workload are found by one of their labels. Thousands of policies are not
+// compared in pairs: of those that a policy meets a few are listed, and of those with one selector a few are looked at.
 
 import { canonicalJson, type Json } from '../../base/json.ts';
 import { type Labels, selects } from '../../base/labels.ts';
@@ -69,7 +69,10 @@ interface SelectorGroup {
   readonly ofRoot: Members;
 }
 
-/** Adds those that meet of a namespace's own policies and those of the root namespace; the latter among each other not. */
+/**
+ * Adds the meetings of a namespace's own policies, and of these with policies of the root namespace. Meetings of
+ * policies of the root namespace alone are found there.
+ */
 function addMeetings(
   reader: Reader,
   namespace: string,
@@ -110,7 +113,7 @@ function membersOf(policies: readonly Policy[]): Members {
   return { open: policies, some: someOf(policies) };
 }
 
-/** As many as have to be looked at to find for a policy of any provider one of another, and of most providers enough. */
+/** Of one provider and of others as many as are listed: a policy of any provider finds one of another among them. */
 function someOf(policies: readonly Policy[]): readonly Policy[] {
   const [first] = policies;
   if (first === undefined) return [];
