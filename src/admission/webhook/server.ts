@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { limitConnections } from '../../admin/open-connections.ts';
+import { BatchPerTick } from '../../xds/serve/batch-per-tick.ts';
 import { Bodies } from './bodies.ts';
 import { ReviewShape } from './review-shape.ts';
 import { ReviewTurns } from './review-turns.ts';
@@ -20,6 +21,8 @@ export const BODY_BYTES_MAX = 6_291_456;
 export const WEBHOOK_MS_MAX = 10_000;
 export const WEBHOOK_CONNECTIONS_MAX = 512;
 const IDLE_MS_MAX = 90_000;
+/** Pieces of bodies that are looked at in one tick of the event loop, 64 KiB at most each. */
+const CHUNKS_PER_TICK = 16;
 /** How often Node looks for requests that are past their time. */
 const CHECK_MS = 1_000;
 
@@ -38,6 +41,8 @@ export class WebhookServer {
   readonly #server: Server;
   readonly #bodies = new Bodies();
   readonly #turns = new ReviewTurns();
+  /** Pieces of bodies that have come. */
+  readonly #chunks = new BatchPerTick<() => void>(CHUNKS_PER_TICK, goOn => goOn());
   /** Connections with a review under way. */
   readonly #asking = new Set<Socket>();
 
@@ -118,6 +123,11 @@ export class WebhookServer {
     return this.#turns.run(socket.remoteAddress ?? '', () => (socket.destroyed ? '' : review()));
   }
 
+  /** Meanwhile the connection is not read any further than Node reads ahead. */
+  #chunkTurn(): Promise<void> {
+    return new Promise(resolve => this.#chunks.add(resolve));
+  }
+
   /** The body, or the status with which the request was answered. */
   async #body(request: IncomingMessage, response: ServerResponse): Promise<string | { readonly status: number }> {
     const refuse = (status: number, why: string): { readonly status: number } => {
@@ -140,6 +150,7 @@ export class WebhookServer {
     });
     let bytes = 0;
     for await (const chunk of request as AsyncIterable<Buffer>) {
+      await this.#chunkTurn();
       bytes += chunk.length;
       this.#bodies.grow(held, chunk.length);
       const why = bytes > BODY_BYTES_MAX ? `limit is ${BODY_BYTES_MAX} bytes` : shape.add(chunk);
