@@ -3,11 +3,12 @@
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
 // pilot/pkg/serviceregistry/kube/controller/pod.go.
 
+import { sameContent } from '../base/equal.ts';
 import type { Obj } from '../model/object.ts';
 import type { ProxyRecord } from '../model/proxy.ts';
 import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
-import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
+import { endpointsOfSlice, SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import {
@@ -21,42 +22,48 @@ import {
 } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { sliceRequest } from './slice-change.ts';
-import { serviceEntryInstanceHandler } from './workload-instance.ts';
+import { isSeenOtherwise, serviceEntryInstanceHandler } from './workload-instance.ts';
 
-/** `namespace/name` of Kubernetes services. */
-type ServiceNames = Set<string>;
+/**
+ * `namespace/name` of Kubernetes services, each with the keys of those of its slices whose endpoints may differ;
+ * undefined: others may differ too.
+ */
+type Services = Map<string, Set<string> | undefined>;
 
 export function endpointSliceHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
   const ofSlice = sliceRequest(comparison, after, change);
   if (ofSlice !== undefined) return orNothing(ofSlice);
-  const names: ServiceNames = new Set();
+  const names = new Set<string>();
   for (const { namespace, labels } of versionsOf(change)) {
     const service = labels[SERVICE_NAME_LABEL];
     if (service !== undefined) names.add(`${namespace}/${service}`);
   }
-  return orNothing(requestFor(comparison, names));
+  const slices = names.size === 1 ? new Set([change.key]) : undefined;
+  return orNothing(requestFor(comparison, new Map([...names].map(name => [name, slices]))));
 }
 
 export function endpointsHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const [{ namespace, name }] = versionsOf(change);
-  return orNothing(requestFor(compareStates(change.seq, before, after), new Set([`${namespace}/${name}`])));
+  const services: Services = new Map([[`${namespace}/${name}`, undefined]]);
+  return orNothing(requestFor(compareStates(change.seq, before, after), services));
 }
 
 export function podHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
   const pods = versionsOf<'Pod'>(change);
   const [pod] = pods;
-  const names: ServiceNames = new Set();
-  for (const one of pods) addServicesOfPod(comparison, one, names);
+  const services: Services = new Map();
+  for (const one of pods) addServicesOfPod(comparison, one, services);
   const isOwn = ({ facets }: ProxyRecord): boolean => facets.id === `${pod.name}.${pod.namespace}`;
   return orNothing(
     mergeAllPushRequests([
-      requestFor(comparison, names),
+      requestFor(comparison, services),
       serviceEntryInstanceHandler(
         comparison,
         pod.namespace,
         pods.map(({ labels }) => labels),
+        () => isSeenOtherwise(comparison, change.key),
       ),
       proxyRequest(after, change, isOwn),
     ]),
@@ -68,20 +75,22 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
   const [node] = versionsOf(change);
   const comparison = compareStates(change.seq, before, after);
   const pods = comparison.after.indexed('podsByNode', `${node.cluster}/${node.name}`);
-  const names: ServiceNames = new Set();
-  for (const pod of pods) addServicesOfPod(comparison, pod, names);
+  const services: Services = new Map();
+  for (const pod of pods) addServicesOfPod(comparison, pod, services);
   const namespaces = [...new Set(pods.map(pod => pod.namespace))].sort();
-  const entries = namespaces.map(namespace =>
-    serviceEntryInstanceHandler(
+  const entries = namespaces.map(namespace => {
+    const own = pods.filter(pod => pod.namespace === namespace);
+    return serviceEntryInstanceHandler(
       comparison,
       namespace,
-      pods.filter(pod => pod.namespace === namespace).map(pod => pod.labels),
-    ),
-  );
+      own.map(({ labels }) => labels),
+      () => own.some(pod => isSeenOtherwise(comparison, `${pod.cluster}/${namespace}/${pod.name}`)),
+    );
+  });
   const ids = new Set(pods.map(pod => `${pod.name}.${pod.namespace}`));
   return orNothing(
     mergeAllPushRequests([
-      requestFor(comparison, names),
+      requestFor(comparison, services),
       ...entries,
       gatewayRequest(comparison),
       proxyRequest(after, change, proxy => ids.has(proxy.facets.id)),
@@ -90,7 +99,7 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
 }
 
 /** Services with a slice, or with Endpoints, that names the pod or one of its addresses. */
-function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, names: ServiceNames): void {
+function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, services: Services): void {
   const { cluster, namespace, name, spec } = pod;
   const slices = [
     ...after.indexed('slicesByPod', `${cluster}/${namespace}/${name}`),
@@ -98,20 +107,30 @@ function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, names: Service
   ];
   for (const slice of slices) {
     const service = slice.labels[SERVICE_NAME_LABEL];
-    if (service !== undefined) names.add(`${slice.namespace}/${service}`);
+    if (service === undefined) continue;
+    const key = `${slice.namespace}/${service}`;
+    const known = services.has(key) ? services.get(key) : new Set<string>();
+    services.set(key, known?.add(`${slice.cluster}/${slice.namespace}/${slice.name}`));
   }
   for (const obj of after.objects('Endpoints', `${cluster}/${namespace}/`)) {
     const addresses = obj.spec.subsets.flatMap(subset => [...subset.addresses, ...subset.notReadyAddresses]);
     const isIn = addresses.some(({ ip, targetRef }) => targetRef?.name === name || spec.podIPs.includes(ip));
-    if (isIn) names.add(`${namespace}/${obj.name}`);
+    if (isIn) services.set(`${namespace}/${obj.name}`, undefined);
   }
 }
 
-function requestFor(comparison: Comparison, names: ServiceNames): PushRequest {
-  const requests = [...names].sort().flatMap(key => {
+function requestFor(comparison: Comparison, services: Services): PushRequest {
+  const requests = [...services.keys()].sort().flatMap(key => {
     const [namespace = '', name = ''] = key.split('/');
-    const request = hasManySlices(comparison.state, namespace, name) ? anyEndpointRequest : endpointRequest;
+    const isLarge = hasManySlices(comparison.state, namespace, name);
+    if (isLarge && !differ(comparison, services.get(key))) return [];
+    const request = isLarge ? anyEndpointRequest : endpointRequest;
     return hostsOfService(comparison.after, name, namespace).map(host => request(comparison, host, namespace));
   });
   return mergeAllPushRequests(requests);
+}
+
+function differ({ before, after }: Comparison, slices: ReadonlySet<string> | undefined): boolean {
+  if (slices === undefined) return true;
+  return [...slices].some(key => !sameContent(before.get(endpointsOfSlice, key), after.get(endpointsOfSlice, key)));
 }

@@ -13,7 +13,7 @@ import { hostsOfService } from '../registry/cluster-set.ts';
 import { endpointsOfSlice, isUsable, SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
-import { type Comparison, isWithoutSelector, requestOfChanged } from './comparison.ts';
+import { type Comparison, hasManySlices, isWithoutSelector, requestOfChanged } from './comparison.ts';
 
 /** Other slices of the service that are searched for one that shows it. */
 const PEERS_MAX = 4;
@@ -36,7 +36,9 @@ export function sliceRequest(comparison: Comparison, state: State, change: Chang
   const [was, is] = [accountsOf(old), accountsOf(now)];
   const differs = [...was, ...is].some(account => was.has(account) !== is.has(account) && !known.has(account));
   if (differs || isWithoutSelector(comparison.after, hostname, namespace)) return undefined;
-  if ([slice, ...newer].some(one => isRepeated(state, one, change.key))) return undefined;
+  // Whether another slice still has what this one loses is not looked up among many: then it is pushed in any case.
+  const repeats = [slice, ...newer].some(one => isRepeated(state, one, change.key));
+  if (repeats && !hasManySlices(state, namespace, name)) return undefined;
   return requestOfChanged(comparison, { hostname, namespace }, false);
 }
 

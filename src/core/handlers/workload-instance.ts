@@ -3,12 +3,15 @@
 // Source: Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go and
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
+import { sameContent } from '../base/equal.ts';
 import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import { selectorKey, withoutTopology } from '../model/selection.ts';
 import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
+import type { Reader } from '../query/reader.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
+import { containerPorts, isEligible, isReady, podWorkload } from '../registry/pods.ts';
 import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
@@ -23,12 +26,13 @@ import {
 
 /**
  * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
- * as it is.
+ * as it is. `differs`: it is no longer what it was; asked for hosts with too many workloads to compare them.
  */
 export function serviceEntryInstanceHandler(
   comparison: Comparison,
   namespace: string,
   workloads: readonly Labels[],
+  differs: () => boolean = () => true,
 ): PushRequest {
   const hosts = new Map<string, typeof endpointRequest>();
   const requests = requestsBySelector(comparison, namespace);
@@ -36,7 +40,20 @@ export function serviceEntryInstanceHandler(
     const request = requests(entry.spec.workloadSelector?.labels ?? {});
     for (const host of hostsOf(entry)) if (hosts.get(host) !== anyEndpointRequest) hosts.set(host, request);
   }
-  return mergeAllPushRequests([...hosts].sort(byKey).map(([host, request]) => request(comparison, host, namespace)));
+  const skipped = [...hosts.values()].includes(anyEndpointRequest) && !differs() ? anyEndpointRequest : undefined;
+  const asked = [...hosts].filter(([, request]) => request !== skipped).sort(byKey);
+  return mergeAllPushRequests(asked.map(([host, request]) => request(comparison, host, namespace)));
+}
+
+/** A ServiceEntry that selects the pod, or no longer does, has another endpoint by it. Argument as of `podWorkload`. */
+export function isSeenOtherwise({ before, after }: Comparison, key: string): boolean {
+  return !sameContent(seenOf(before, key), seenOf(after, key));
+}
+
+function seenOf(reader: Reader, key: string): unknown {
+  const pod = reader.object('Pod', key);
+  if (pod === undefined || !isEligible(pod) || !isReady(pod)) return undefined;
+  return [reader.get(podWorkload, key), containerPorts(pod)];
 }
 
 /** What to request for hosts whose workloads have these labels. */
@@ -51,7 +68,7 @@ function requestsBySelector({ state }: Comparison, namespace: string): (selector
 }
 
 /** The pods of a namespace that are counted; those of a larger one count as many. */
-const PODS_COUNTED_MAX = 1_000;
+export const PODS_COUNTED_MAX = 1_000;
 
 /** The selector may select more pods and machines than are compared. */
 function isOfMany(state: State, namespace: string, selector: Labels): boolean {

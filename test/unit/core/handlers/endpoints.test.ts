@@ -165,6 +165,56 @@ describe('of a service with too many slices to compare them, a slice with an acc
   ]);
 });
 
+describe('of a service with too many slices to compare them,', () => {
+  const others = Array.from({ length: 100 }, (_, i) => slice('web', [{ ip: `10.9.0.${i}` }], { name: `web-b${i}` }));
+  const p = pod('p', '10.0.0.1');
+  const ofP = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
+  const again = slice('web', [{ ip: '10.0.0.1', pod: 'p' }], { name: 'web-ipv6' });
+  const more = slice('web', [{ ip: '10.0.0.1', pod: 'p' }, { ip: '10.0.0.2' }]);
+  const empty = (name: string): JsonObject => slice('web', [], { name });
+  const large = [web, p, ...others, ofP];
+  const onN = node('n', 'r', 'z');
+  rows([
+    ['a pod whose endpoint stays pushes nothing', large, says(withMeta(p, { annotations: { a: 'b' } })), '-'],
+    [
+      'a pod whose endpoint changes pushes all',
+      large,
+      says(withMeta(p, { labels: { version: 'v2' } })),
+      `full endpoint+headlessendpoint ${WEB}`,
+    ],
+    [
+      'a slice whose pod another one has too is incremental',
+      [...large, again],
+      says(more),
+      `incremental endpoint ${WEB}`,
+    ],
+    [
+      'a slice with endpoints as before pushes nothing, also if the first others have none',
+      [...large, ...['a', 'b', 'c', 'd', 'e'].map(one => empty(`web-a${one}`))],
+      says(withMeta(ofP, { annotations: { a: 'b' } })),
+      '-',
+    ],
+    [
+      'a slice that comes from another service pushes all',
+      [...large, service('db'), slice('db', [{ ip: '10.0.0.3' }], { name: 'moved' })],
+      says(slice('web', [{ ip: '10.0.0.3' }], { name: 'moved' })),
+      `full endpoint+headlessendpoint ${serviceKey('db')} ${WEB}`,
+    ],
+    [
+      'a node that gives a pod another locality pushes all',
+      [web, onN, pod('p', '10.0.0.1', { node: 'n' }), ...others, ofP],
+      says(node('n', 'r', 'z2')),
+      `full endpoint+headlessendpoint ${WEB}`,
+    ],
+    [
+      'a node that gives it none pushes nothing',
+      [web, onN, pod('p', '10.0.0.1', { node: 'n' }), ...others, ofP],
+      says(withMeta(onN, { annotations: { a: 'b' } })),
+      '-',
+    ],
+  ]);
+});
+
 describe('an Endpoints object pushes:', () => {
   const endpoints = (...ips: readonly string[]): JsonObject => ({
     apiVersion: 'v1',
@@ -292,6 +342,12 @@ describe('a node pushes:', () => {
       [selecting, onNode],
       says(zone('z')),
       `incremental endpoint ${entryKey('ext.com')}`,
+    ],
+    [
+      'pods among too many that a ServiceEntry selects: all',
+      [selecting, onNode, ...Array.from({ length: 101 }, (_, i) => pod(`q${i}`, `10.6.0.${i}`, { labels }))],
+      says(zone('z')),
+      `full endpoint+headlessendpoint ${entryKey('ext.com')}`,
     ],
     [
       'nothing for pods that it does not select',

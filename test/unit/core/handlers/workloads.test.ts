@@ -5,6 +5,7 @@
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
+import { PODS_COUNTED_MAX } from '../../../../src/core/handlers/workload-instance.ts';
 import { inCluster, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
@@ -220,6 +221,34 @@ describe('of a host with too many workloads to compare them,', () => {
       [selecting(), ...machines(most / 2), ...pods(most / 2)],
       says(pod('p', '10.0.0.9', { labels })),
       all(EXT),
+    ],
+    [
+      'each host pushes all, though another ServiceEntry with it selects few',
+      [
+        serviceEntry('both', { hosts: ['two.com', 'ext.com', 'one.com'], workloadSelector: { labels } }),
+        serviceEntry('few', { hosts: ['ext.com'], workloadSelector: { labels: { ...labels, v: '1' } } }),
+        ...machines(most),
+      ],
+      says(vm({ labels: { ...labels, v: '1' } })),
+      `${all(EXT)} ${entryKey('one.com')} ${entryKey('two.com')}`,
+    ],
+    [
+      'a pod of a namespace with too many to count them pushes all',
+      [selecting(), ...pods(PODS_COUNTED_MAX).map(one => withMeta(one, { labels: { app: 'x' } }))],
+      says(pod('p', '10.0.0.9', { labels })),
+      all(EXT),
+    ],
+    [
+      'a pod that becomes ready pushes all',
+      [selecting(), ...pods(most), pod('p', '10.0.0.9', { labels, ready: false })],
+      says(pod('p', '10.0.0.9', { labels })),
+      all(EXT),
+    ],
+    [
+      'a pod that looks as before pushes nothing',
+      [selecting(), ...pods(most), pod('p', '10.0.0.9', { labels })],
+      says(withMeta(pod('p', '10.0.0.9', { labels }), { annotations: { a: 'b' } })),
+      '-',
     ],
     [
       'workloads that it does not select do not count',
