@@ -16,12 +16,22 @@ interface Alias {
 /** Argument: a hostname. The aliases that resolve to it, by namespace, hostname. */
 export const aliasesOf: Query<string, Service['aliases']> = {
   name: 'registry/aliasesOf',
-  run: (reader, hostname) => {
-    return reader
-      .get(resolvedAliases, '')
-      .filter(alias => alias.target === hostname)
-      .map(({ hostname: name, namespace }) => ({ hostname: name, namespace }))
-      .sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.hostname, b.hostname));
+  run: (reader, hostname) => reader.get(aliasesByTarget, '').get(hostname) ?? [],
+};
+
+const aliasesByTarget: Query<'', ReadonlyMap<string, Service['aliases']>> = {
+  name: 'registry/aliasesByTarget',
+  run: reader => {
+    const found = new Map<string, { readonly hostname: string; readonly namespace: string }[]>();
+    for (const { hostname, namespace, target } of reader.get(resolvedAliases, '')) {
+      const known = found.get(target);
+      if (known === undefined) found.set(target, [{ hostname, namespace }]);
+      else known.push({ hostname, namespace });
+    }
+    for (const aliases of found.values()) {
+      aliases.sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.hostname, b.hostname));
+    }
+    return found;
   },
 };
 
@@ -39,23 +49,26 @@ const resolvedAliases: Query<'', readonly Alias[]> = {
         direct.set(hostname, { hostname, namespace, target: externalName });
       }
     }
-    const resolved: Alias[] = [];
-    for (const alias of direct.values()) {
-      const target = follow(direct, alias);
-      if (target !== undefined) resolved.push({ ...alias, target });
-    }
-    return resolved;
+    const ends = endsOf(direct);
+    return [...direct.values()].flatMap(alias => {
+      const target = ends.get(alias.hostname);
+      return target === undefined ? [] : [{ ...alias, target }];
+    });
   },
 };
 
-function follow(direct: ReadonlyMap<string, Alias>, from: Alias): string | undefined {
-  const seen = new Set([from.hostname]);
-  let { target } = from;
-  for (;;) {
-    if (seen.has(target)) return undefined;
-    const next = direct.get(target);
-    if (next === undefined) return target;
-    seen.add(target);
-    target = next.target;
+/** The first name that is no alias, by alias; undefined where the chain is a loop. Each name is looked at once. */
+function endsOf(direct: ReadonlyMap<string, Alias>): ReadonlyMap<string, string | undefined> {
+  const ends = new Map<string, string | undefined>();
+  for (const host of direct.keys()) {
+    const path = new Set<string>();
+    let at = host;
+    for (let next = direct.get(at); next !== undefined && !ends.has(at) && !path.has(at); next = direct.get(at)) {
+      path.add(at);
+      at = next.target;
+    }
+    const end = ends.has(at) ? ends.get(at) : direct.has(at) ? undefined : at;
+    for (const name of path) ends.set(name, end);
   }
+  return ends;
 }

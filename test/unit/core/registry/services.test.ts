@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { allServices, servicesOfHost } from '../../../../src/core/registry/services.ts';
 import { ask, inCluster, put, world } from '../../world.ts';
@@ -90,6 +90,28 @@ describe('aliases', () => {
       resolution: 'Alias',
       aliases: [],
     });
+  });
+
+  test('of a chain that leads into a loop resolve to nothing', () => {
+    const host = (name: string) => `${name}.default.svc.cluster.local`;
+    const state = world([external('in', host('a')), external('a', host('b')), external('b', host('a'))]);
+    for (const name of ['in', 'a', 'b']) expect(ask(state, servicesOfHost, host(name))[0]?.aliases).toEqual([]);
+  });
+
+  test('of a long chain cost what follows its length', () => {
+    const looksAt = (length: number): number => {
+      const names = Array.from({ length }, (_, i) => `a${i}`);
+      const chain = names.map((name, i) => external(name, `${names[i + 1] ?? 'web'}.default.svc.cluster.local`));
+      const state = world([service('web'), ...chain]);
+      const looks = vi.spyOn(Map.prototype, 'get');
+      const all = ask(state, allServices, '');
+      const { length: count } = looks.mock.calls;
+      looks.mockRestore();
+      expect(all.find(({ name }) => name === 'web')?.aliases).toHaveLength(length);
+      return count;
+    };
+    // Four times the length: sixteen times the work if each alias followed the chain to its end.
+    expect(looksAt(400) / looksAt(100)).toBeLessThan(6);
   });
 });
 
