@@ -2,6 +2,7 @@
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
 // Source: Istio pilot/pkg/model/endpointshards.go.
 
+import { append } from '../base/append.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointShard } from '../model/service.ts';
 import { refKey, type ServiceRef } from '../model/service-ref.ts';
@@ -77,7 +78,7 @@ const externalEndpoints: Query<ServiceRef, readonly Endpoint[]> = {
     const found: Endpoint[] = [];
     for (const { entry, endpoints } of reader.get(hostInstances, service)) {
       const obj = reader.object('ServiceEntry', `${namespace}/${entry}`);
-      for (let i = timesListed(obj, hostname); i > 0; i--) found.push(...endpoints);
+      for (let i = timesListed(obj, hostname); i > 0; i--) append(found, endpoints);
     }
     return found;
   },

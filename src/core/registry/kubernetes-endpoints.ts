@@ -2,6 +2,7 @@
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
+import { append } from '../base/append.ts';
 import { selects } from '../base/labels.ts';
 import type { Endpoint, Service } from '../model/service.ts';
 import type { Query, Reader } from '../query/reader.ts';
@@ -26,7 +27,7 @@ export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
         : slices.map(slice => reader.get(endpointsOfSlice, `${cluster}/${slice.namespace}/${slice.name}`));
     const found = withoutRepeats(lists.flat());
     if (reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES'))
-      found.push(...selectedEntries(reader, key, cluster));
+      append(found, selectedEntries(reader, key, cluster));
     return found;
   },
 };

@@ -2,6 +2,7 @@
 // Each service is a query of its own and the lists only order them, so an unchanged service keeps its identity when
 // others change. Source: Istio pilot/pkg/serviceregistry/aggregate/controller.go, model/push_context.go.
 
+import { append } from '../base/append.ts';
 import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';
 import type { Query, Reader } from '../query/reader.ts';
@@ -25,7 +26,7 @@ export const allServices: Query<'', readonly Service[]> = {
       }
     }
     for (const entry of reader.objects('ServiceEntry')) {
-      services.push(...reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`));
+      append(services, reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`));
     }
     return services.sort(byServiceAge);
   },

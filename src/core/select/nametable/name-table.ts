@@ -2,6 +2,7 @@
 // headless ones their pods.
 // Source: Istio pkg/dns/server/name_table.go.
 
+import { append } from '../../base/append.ts';
 import { isIp } from '../../base/ip.ts';
 import type { Endpoint, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
@@ -95,7 +96,7 @@ function addPod(pods: PodAddresses, { hostname, subdomain, addresses }: Endpoint
   const name = `${hostname}.${subdomain}`;
   const known = pods.get(name);
   if (known === undefined) pods.set(name, [...addresses]);
-  else known.push(...addresses);
+  else append(known, addresses);
 }
 
 function addPods(table: Map<string, NamedAddresses>, service: Service, pods: PodAddresses): void {
