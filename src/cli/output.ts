@@ -7,7 +7,7 @@ import { HistoryFault } from '../history/history-fault.ts';
 import { JournalFault } from '../journal/fault.ts';
 import { StartFault } from '../runtime/start-fault.ts';
 import { tableText } from './table.ts';
-import { hasColour, widthOf } from './terminal.ts';
+import { hasColour, shown, widthOf } from './terminal.ts';
 
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
@@ -25,8 +25,10 @@ export class CliError extends Error {
   }
 }
 
+/** As a terminal may show it, in pipes too. */
 export function print(text: string): void {
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const safe = shown(text);
+  process.stdout.write(safe.endsWith('\n') ? safe : `${safe}\n`);
 }
 
 export function printData(value: Json, format: 'json' | 'yaml'): void {

@@ -29,3 +29,21 @@ export function coloured(text: string, colour: Colour, on = hasColour()): string
 export function widthOf(stream: Stream = process.stdout): number | undefined {
   return stream.isTTY === true ? (stream.columns ?? WIDTH_DEFAULT) : undefined;
 }
+
+/**
+ * What a terminal acts on: control characters but tab and line feed, and those that turn the direction of text. The
+ * first alternative is our own colours.
+ */
+const ACTS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /\u001b\[(?:0|2|1;31|33|32)m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text that a terminal only shows. Names and messages come from proxies and files, and are not ours; what would act is
+ * written as JSON escapes it, a carriage return too, which would overwrite the line.
+ */
+export function shown(text: string): string {
+  return text.replace(ACTS, found =>
+    found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

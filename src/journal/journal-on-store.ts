@@ -163,9 +163,19 @@ export class JournalOnStore implements Journal {
         time: row.time,
         source: row.source,
         kind: row.kind,
-        body: redact ? canonicalJson(this.#vault.redact(JSON.parse(row.body) as JsonObject)) : row.body,
+        body: redact ? this.#redacted(row.seq, row.body) : row.body,
         hash: row.hash,
       }));
+    }
+  }
+
+  #redacted(seq: number, body: string): string {
+    try {
+      return canonicalJson(this.#vault.redact(JSON.parse(body) as JsonObject));
+    } catch (error) {
+      if (error instanceof JournalFault) throw error;
+      const why = 'the body is no JSON object, or nested too deep; `journal verify` tells which column was changed';
+      throw new JournalFault('damaged', why, { path: this.path, seq });
     }
   }
 

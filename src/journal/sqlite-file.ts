@@ -46,6 +46,11 @@ function inspectFile(path: string): boolean {
   let size: number;
   let read: number;
   try {
+    // To open a pipe would wait for its writer.
+    const found = statSync(path);
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new JournalFault('foreign', 'not a file; give another path', { path });
+    }
     const file = openSync(path, 'r');
     try {
       size = fstatSync(file).size;
@@ -54,6 +59,7 @@ function inspectFile(path: string): boolean {
       closeSync(file);
     }
   } catch (error) {
+    if (error instanceof JournalFault) throw error;
     if (errorCode(error) === 'ENOENT') return false;
     throw cannotOpen(path, error);
   }

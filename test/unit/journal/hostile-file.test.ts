@@ -1,0 +1,34 @@
+// A journal that came from elsewhere: what is no file, and rows that no writer of ours made.
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openForReading, openForWriting } from '../../../src/journal/sqlite-file.ts';
+import { added, openHere, temporaryDirectory } from './helpers.ts';
+
+describe('a journal from elsewhere', () => {
+  it('is refused at once if it is a pipe', () => {
+    const here = temporaryDirectory();
+    const pipe = join(here, 'pipe.db');
+    execFileSync('mkfifo', [pipe]);
+    expect(() => openForReading(pipe)).toThrow(`${pipe}: not a file`);
+  });
+
+  it.each([
+    ['nested without end', `{"object":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
+    ['no JSON', 'nope'],
+  ])('names the row whose body is %s, also where the chain is not checked', async (_, body) => {
+    const path = join(temporaryDirectory(), 'j.db');
+    const writing = await openHere(path);
+    await writing.append([added('a'), added('b')]);
+    await writing.close();
+    const db = openForWriting(path);
+    db.prepare('UPDATE event SET body = ? WHERE seq = 1').run(body);
+    db.close();
+    const journal = await openHere(path, { readonly: true });
+    const read = async (): Promise<void> => {
+      for await (const page of journal.records({ from: 1, to: 2, secrets: 'redacted' })) expect(page).toBeDefined();
+    };
+    await expect(read()).rejects.toThrow(`${path}, seq 1: the body is no JSON object, or nested too deep`);
+  });
+});
