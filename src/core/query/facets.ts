@@ -64,6 +64,10 @@ export class FacetRegistry {
     return this.#identities.get('') ?? known(this.#identities, '', identityFacet());
   }
 
+  protocol(): Facet {
+    return protocolFacet;
+  }
+
   derived(derivation: Derivation<Json>): Facet {
     const { name } = derivation;
     return this.#derived.get(name) ?? known(this.#derived, name, derivedFacet(derivation));
@@ -142,6 +146,8 @@ function extensionFacet(name: string): Facet {
 function identityFacet(): Facet {
   return plainFacet('identity', proxy => verifiedIdentity(proxy) as unknown as FacetValue);
 }
+
+const protocolFacet = plainFacet('protocol', proxy => proxy.protocol);
 
 function derivedFacet(derivation: Derivation<Json>): DerivedFacet {
   return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedInEpoch: 0, forgotten: false };

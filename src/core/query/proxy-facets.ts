@@ -54,12 +54,13 @@ export class ProxyFacets {
 
   /** True if everything that a facet can read is the same in this record. */
   describes(proxy: ProxyRecord): boolean {
-    const { facets, metadata, extensions, identities } = this.#proxy;
+    const { facets, metadata, extensions, identities, protocol } = this.#proxy;
     return (
       facets === proxy.facets &&
       metadata === proxy.metadata &&
       extensions === proxy.extensions &&
-      identities === proxy.identities
+      identities === proxy.identities &&
+      protocol === proxy.protocol
     );
   }
 

@@ -11,7 +11,7 @@ import type { Settings } from '../mesh/settings.ts';
 import type { VerifiedIdentity } from '../model/identity.ts';
 import type { Indexes, IndexName, KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
-import type { NodeFacets } from '../model/proxy.ts';
+import type { NodeFacets, ProxyRecord } from '../model/proxy.ts';
 import type { Generator } from './memo.ts';
 
 /**
@@ -95,7 +95,7 @@ export interface Reader {
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
 }
 
-/** A reader for one proxy. The value of a query that calls none of these five is shared by all proxies. */
+/** A reader for one proxy. The value of a query that calls none of these six is shared by all proxies. */
 export interface ProxyReader extends Reader {
   facet<F extends keyof NodeFacets>(name: F): NodeFacets[F];
   /** A metadata value, as sent. */
@@ -104,5 +104,7 @@ export interface ProxyReader extends Reader {
   hasExtension(name: string): boolean;
   /** The identity that the client certificate proves; undefined if it proves none, or another than the node claims. */
   identity(): VerifiedIdentity | undefined;
+  /** Which protocol the proxy is served by. */
+  protocol(): ProxyRecord['protocol'];
   derived<T extends Json>(derivation: Derivation<T>): T;
 }

@@ -214,6 +214,10 @@ export class Run implements ProxyReader {
     return this.#facet(this.#context.facets.identity()) as unknown as VerifiedIdentity | undefined;
   }
 
+  protocol(): ProxyRecord['protocol'] {
+    return this.#facet(this.#context.facets.protocol()) as ProxyRecord['protocol'];
+  }
+
   derived<T extends Json>(derivation: Derivation<T>): T {
     return this.#facet(this.#context.facets.derived(derivation)) as T;
   }

@@ -13,7 +13,7 @@ import type { Settings } from '../mesh/settings.ts';
 import type { VerifiedIdentity } from '../model/identity.ts';
 import type { Indexes, IndexName, KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
-import type { NodeFacets } from '../model/proxy.ts';
+import type { NodeFacets, ProxyRecord } from '../model/proxy.ts';
 import type { State } from '../state.ts';
 import type { Generator } from './memo.ts';
 import { type AnyQuery, keyOf, type ProxyReader, type Query, type Reader, type Selection } from './reader.ts';
@@ -138,6 +138,10 @@ class UntrackedReader implements ProxyReader {
   }
 
   identity(): VerifiedIdentity | undefined {
+    return noProxy();
+  }
+
+  protocol(): ProxyRecord['protocol'] {
     return noProxy();
   }
 

@@ -70,6 +70,7 @@ interface ProxyViews {
   readonly metadata: ProxyRecord['metadata'];
   readonly extensions: ProxyRecord['extensions'];
   readonly identities: ProxyRecord['identities'];
+  readonly protocol: ProxyRecord['protocol'];
   /** '' for nearly all. */
   readonly generator: string;
   readonly sets: Map<string, TypeView>;
@@ -279,13 +280,16 @@ export class Engine {
   }
 
   #viewsOf(proxy: ProxyRecord): ProxyViews {
-    const { facets, metadata, extensions, identities } = proxy;
+    const { facets, metadata, extensions, identities, protocol } = proxy;
     const known = this.#views.get(facets);
-    if (known?.metadata === metadata && known.extensions === extensions && known.identities === identities) {
-      return known;
-    }
+    const isSame =
+      known?.metadata === metadata &&
+      known.extensions === extensions &&
+      known.identities === identities &&
+      known.protocol === protocol;
+    if (isSame) return known;
     const generator = metadataText(metadata, 'GENERATOR');
-    const remembered: ProxyViews = { metadata, extensions, identities, generator, sets: new Map() };
+    const remembered: ProxyViews = { metadata, extensions, identities, protocol, generator, sets: new Map() };
     this.#views.set(facets, remembered);
     return remembered;
   }

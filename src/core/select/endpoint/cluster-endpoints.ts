@@ -13,26 +13,28 @@ import { ingressWaypoint, waypointTarget } from './ingress-waypoint.ts';
 
 export interface ClusterEndpoints {
   readonly clusterName: string;
-  /** Undefined: a waypoint has a cluster of a service that its namespace does not see. */
+  /** Undefined: not in the proxy's scope; the assignment is empty. */
   readonly service: Service | undefined;
   /** The DestinationRule in force for the proxy. */
   readonly rule: MergedRule | undefined;
 }
 
-/**
- * Undefined for a name that is no cluster of a service in the proxy's scope. The clusters of a waypoint do not depend
- * on its scope, and Envoy waits for the assignment of each: a service out of scope has no endpoints, not no assignment.
- */
+/** Undefined for a name of a service that is not in the proxy's scope, unless it is told that it has no endpoints. */
 export function endpointsOfCluster(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   const hostname = outboundHost(clusterName);
   const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
-  if (service === undefined) return isOfWaypoint(clusterName) ? { clusterName, service, rule: undefined } : undefined;
+  if (service === undefined) return withoutService(reader, clusterName);
   const rule = reader.get(destinationRule, { hostname: service.hostname, direction: 'outbound' });
   return { clusterName, service, rule };
 }
 
-function isOfWaypoint(clusterName: string): boolean {
-  return parseClusterName(clusterName)?.direction === 'inbound-vip';
+/**
+ * A delta client is told that there is no such assignment, and goes on. Over state of the world that cannot be said, and
+ * Envoy waits for the assignment of each cluster, also of a waypoint's, which are not of its scope, and of one that an
+ * EnvoyFilter added. Source: Istio pilot/pkg/xds/eds.go (buildEndpoints).
+ */
+function withoutService(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
+  return reader.protocol() === 'sotw' ? { clusterName, service: undefined, rule: undefined } : undefined;
 }
 
 /**
@@ -46,7 +48,10 @@ export function endpointsOfClusters(reader: ProxyReader, clusterNames: readonly 
   for (const clusterName of clusterNames) {
     const service = services.get(outboundHost(clusterName) ?? '');
     if (service !== undefined) found.push({ clusterName, service, rule: rules.get(service.hostname) });
-    else if (isOfWaypoint(clusterName)) found.push({ clusterName, service, rule: undefined });
+    else {
+      const empty = withoutService(reader, clusterName);
+      if (empty !== undefined) found.push(empty);
+    }
   }
   return found;
 }

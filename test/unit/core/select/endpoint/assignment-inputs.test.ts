@@ -149,20 +149,24 @@ describe('a cluster has an assignment', () => {
     }
   });
 
-  it('found with others in one go like alone', () => {
-    const names = [`inbound|80||${HOST}`, `outbound|80||${HOST}`, 'BlackHoleCluster', `outbound|80||${OUT}`];
+  const names = [`inbound|80||${HOST}`, `outbound|80||${HOST}`, 'BlackHoleCluster', `outbound|80||${OUT}`];
+  it.each([
+    ['over state of the world each name, without endpoints if no service has it', 'sotw', names],
+    ['for a delta client only the names of services', 'delta', [`outbound|80||${HOST}`]],
+  ] as const)('found with others in one go like alone: %s', (_, protocol, expected) => {
     const rule = destinationRule('r', HOST, tls('SIMPLE'));
     const query: Query<'', boolean> = {
       name: 'test/together',
       run: reader => {
         const together = endpointsOfClusters(reader, names);
         const alone = names.flatMap(name => endpointsOfCluster(reader, name) ?? []);
-        expect(together.map(({ clusterName }) => clusterName)).toEqual([`outbound|80||${HOST}`]);
+        expect(together.map(({ clusterName }) => clusterName)).toEqual(expected);
         expect(alone).toEqual(together);
-        return together[0]?.rule !== undefined;
+        expect(together.map(({ service }) => service?.hostname).filter(Boolean)).toEqual([HOST]);
+        return together.some(one => one.rule !== undefined);
       },
     };
-    expect(ask(world([...web, rule]), query, '')).toBe(true);
+    expect(ask(world([...web, rule]), query, '', { ...proxyOf(nodeOf()), protocol })).toBe(true);
   });
 
   it('with paths of sockets as endpoints', () => {
