@@ -1,6 +1,6 @@
 // Calls begin in turns, before grpc-js sees them. Node announces every stream of a packet in one turn of the event
-// loop, and a packet holds hundreds; grpc-js makes a call of each at once. Here some begin in each tick, and connections
-// take turns, so that one that opens and resets streams without end delays itself.
+// loop, and a packet holds hundreds; grpc-js makes a call of each at once. Here some begin in each tick, and
+// connections take turns, so that one that opens and resets streams without end delays itself.
 //
 // Invariants: grpc-js gets no stream that is gone, since it answers unknown methods without looking, and that throws
 // outside every handler. A stream without a message is closed after a time, and the oldest at once if there are many.

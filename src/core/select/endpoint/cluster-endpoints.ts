@@ -29,9 +29,9 @@ export function endpointsOfCluster(reader: ProxyReader, clusterName: string): Cl
 }
 
 /**
- * A delta client is told that there is no such assignment, and goes on. Over state of the world that cannot be said, and
- * Envoy waits for the assignment of each cluster, also of a waypoint's, which are not of its scope, and of one that an
- * EnvoyFilter added. Source: Istio pilot/pkg/xds/eds.go (buildEndpoints).
+ * A delta client is told that there is no such assignment, and goes on. Over state of the world that cannot be said,
+ * and Envoy waits for the assignment of each cluster, also of a waypoint's, which are not of its scope, and of one that
+ * an EnvoyFilter added. Source: Istio pilot/pkg/xds/eds.go (buildEndpoints).
  */
 function withoutService(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   return reader.protocol() === 'sotw' ? { clusterName, service: undefined, rule: undefined } : undefined;
