@@ -33,6 +33,17 @@ const TEXTS: Readonly<Record<string, string>> = {
 const constraints: ReadonlyMap<string, MessageConstraint> = new Map(constraintsOfEnvoy);
 const patterns = new Map<string, RegExp>();
 
+/** The rule of what has none. */
+const NO_RULE: ValueRule = {};
+/** Members of a list or map from which it is worth remembering that nothing is wrong in it. */
+const REMEMBERED_MIN = 100;
+
+/**
+ * Large lists and maps in which nothing is wrong, and the rule and field that they were checked by: a patch puts the
+ * same one into every resource. Messages do not change.
+ */
+const sound = new WeakMap<object, { readonly field: EnvoyField; readonly rule: ValueRule }>();
+
 /** The first ten, in the order of the fields; none of a message whose type is not known. */
 export function envoyViolations(type: string, message: EnvoyMessage): readonly Violation[] {
   const found: Violation[] = [];
@@ -47,7 +58,7 @@ function checkMessage(name: string, message: EnvoyMessage, path: string, found: 
   if (constraint !== undefined) checkGroups(constraint, message, path, found);
   for (const field of fieldsToCheck(type, constraint, message)) {
     if (found.length >= VIOLATIONS_MAX) return;
-    checkField(field, constraint?.fields[field.name] ?? {}, message[field.name], inside(path, field.name), found);
+    checkField(field, constraint?.fields[field.name] ?? NO_RULE, message[field.name], inside(path, field.name), found);
   }
 }
 
@@ -105,15 +116,27 @@ function checkList(
   path: string,
   found: Violation[],
 ): void {
-  if (list.length === 0 && rule.ignoreEmpty === true) return;
+  if ((list.length === 0 && rule.ignoreEmpty === true) || isSound(list, field, rule)) return;
+  const before = found.length;
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rule;
   if (list.length < minItems) report(found, path, `at least ${minItems} ${minItems === 1 ? 'is' : 'are'} required`);
   if (list.length > maxItems) report(found, path, `at most ${maxItems} are allowed`);
   if (rule.unique === true && new Set(list).size < list.length) report(found, path, 'its elements must differ');
   for (const [i, one] of list.entries()) {
     if (found.length >= VIOLATIONS_MAX) return;
-    checkElement(field, rule.items ?? {}, one, `${path}[${i}]`, found);
+    checkElement(field, rule.items ?? NO_RULE, one, `${path}[${i}]`, found);
   }
+  if (list.length >= REMEMBERED_MIN && isNothingNew(found, before)) sound.set(list, { field, rule });
+}
+
+/** With ten found nothing more is looked at. */
+function isNothingNew(found: readonly Violation[], before: number): boolean {
+  return found.length === before && before < VIOLATIONS_MAX;
+}
+
+function isSound(members: object, field: EnvoyField, rule: ValueRule): boolean {
+  const known = sound.get(members);
+  return known !== undefined && known.field === field && known.rule === rule;
 }
 
 function checkMap(
@@ -123,17 +146,27 @@ function checkMap(
   path: string,
   found: Violation[],
 ): void {
-  const entries = Object.entries(map);
-  if (entries.length === 0 && rule.ignoreEmpty === true) return;
+  if (isSound(map, field, rule)) return;
+  const before = found.length;
+  const keys = Object.keys(map);
+  if (keys.length === 0 && rule.ignoreEmpty === true) return;
   const { minPairs = 0, maxPairs = Number.POSITIVE_INFINITY } = rule;
-  if (entries.length < minPairs) report(found, path, `at least ${minPairs} is required`);
-  if (entries.length > maxPairs) report(found, path, `at most ${maxPairs} are allowed`);
-  for (const [key, value] of entries) {
+  if (keys.length < minPairs) report(found, path, `at least ${minPairs} is required`);
+  if (keys.length > maxPairs) report(found, path, `at most ${maxPairs} are allowed`);
+  // Not those of metadata, which are copied for each resource that a patch merges more into.
+  const valuesToo = rule.values !== undefined || isLookedInto(field);
+  for (const key of keys) {
     if (found.length >= VIOLATIONS_MAX) return;
     const at = `${path}[${shown(key)}]`;
     if (rule.keys !== undefined) checkValue(rule.keys, field, key, at, found);
-    checkElement(field, rule.values ?? {}, value, at, found);
+    if (valuesToo) checkElement(field, rule.values ?? NO_RULE, map[key], at, found);
   }
+  if (keys.length >= REMEMBERED_MIN && isNothingNew(found, before)) sound.set(map, { field, rule });
+}
+
+/** A value has members with rules of their own. */
+function isLookedInto({ type }: EnvoyField): boolean {
+  return type === 'any' || (typeof type === 'object' && 'message' in type);
 }
 
 /** One value of the field's type. */
@@ -152,6 +185,7 @@ function checkElement(field: EnvoyField, rule: ValueRule, value: unknown, path: 
 
 /** A scalar, an enum's number or a duration. */
 function checkValue(rule: ValueRule, field: EnvoyField, value: unknown, path: string, found: Violation[]): void {
+  if (rule === NO_RULE) return;
   if (rule.ignoreEmpty === true && (value === '' || value === 0)) return;
   const { type } = field;
   if (rule.defined === true && typeof type === 'object' && 'enum' in type) {

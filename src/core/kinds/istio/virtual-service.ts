@@ -15,7 +15,7 @@ import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';
 import { coverOf, earlierOverlaps } from './validate/host-sets.ts';
 import { checkGatewayNames, sniHostProblem, wildcardHostProblem } from './validate/hosts.ts';
-import { checkHttpRoute } from './validate/http-route.ts';
+import { checkHttpRoute, checkProducts } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
 
 declare module '../../model/kind.ts' {
@@ -58,6 +58,7 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
     if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
     checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
   });
+  checkProducts(http, 'spec.http', report);
   const covered = coverOf(hosts);
   tls.forEach((route, i) => {
     checkTlsRoute(route, { hosts, generated: !gateways.includes('mesh'), covered }, `spec.tls[${i}]`, report);

@@ -90,7 +90,9 @@ function appended<T>(before: readonly T[] | undefined, more: readonly T[], grown
 
 function withMembers<T extends object>(before: T | undefined, more: T, grown: Grown): T | undefined {
   if (Object.keys(more).length === 0) return before;
-  if (before === undefined || !grown.has(before)) return made({ ...before, ...more }, grown);
+  // The patch's own, which every resource without any shares: a copy for each costs their number times its size.
+  if (before === undefined) return more;
+  if (!grown.has(before)) return made({ ...before, ...more }, grown);
   for (const [name, value] of Object.entries(more)) {
     // An assignment to this one would change the prototype.
     if (name !== '__proto__') (before as Record<string, unknown>)[name] = value;

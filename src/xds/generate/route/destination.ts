@@ -5,13 +5,14 @@
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName, UNKNOWN_SERVICE } from '../../../core/select/cluster/cluster-names.ts';
 import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
+import { lastOf } from '../common/last.ts';
 
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {
   if (!destination?.host) return UNKNOWN_SERVICE;
   const { host, subset = '' } = destination;
-  const known = inputs.clusters.find(([key]) => key === destinationKey(destination));
-  if (known !== undefined) return known[1];
-  const [, clusterHost, inferredPort] = inputs.inferred.find(([one]) => one === host) ?? [host, host, inputs.port];
+  const known = clustersByKey(inputs.clusters)?.get(destinationKey(destination));
+  if (known !== undefined) return known;
+  const [, clusterHost, inferredPort] = inferredByHost(inputs.inferred).get(host) ?? [host, host, inputs.port];
   return outboundClusterName(clusterHost, subset, destination.port?.number ?? inferredPort);
 }
 
@@ -20,6 +21,14 @@ export function destinationHash(
   destination: Destination | undefined,
 ): LoadBalancerSettings_ConsistentHashLB | undefined {
   if (destination === undefined) return undefined;
-  const key = destinationKey(destination);
-  return inputs.hashes.find(([known]) => known === key)?.[1];
+  return hashesByKey(inputs.hashes).get(destinationKey(destination));
 }
+
+// A rule may have thousands of destinations: searched through for each, lists as long cost the square of their number.
+const clustersByKey = lastOf((clusters: VirtualServiceRoutesInputs['clusters']) =>
+  clusters.length === 0 ? undefined : new Map(clusters),
+);
+const inferredByHost = lastOf(
+  (inferred: VirtualServiceRoutesInputs['inferred']) => new Map(inferred.map(one => [one[0], one] as const)),
+);
+const hashesByKey = lastOf((hashes: VirtualServiceRoutesInputs['hashes']) => new Map(hashes));

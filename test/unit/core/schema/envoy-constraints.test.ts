@@ -95,3 +95,39 @@ describe('the generated constraints', () => {
     for (const { pattern } of rules) if (pattern !== undefined) expect(() => new RegExp(pattern, 'u')).not.toThrow();
   });
 });
+
+describe('the check of large members', () => {
+  /** A map that counts how often a member of it is looked at. */
+  function counted<T extends object>(members: T) {
+    const seen = { reads: 0 };
+    const get = (target: T, name: string | symbol): unknown => {
+      seen.reads++;
+      return Reflect.get(target, name);
+    };
+    return { seen, members: new Proxy(members, { get }) };
+  }
+  const config = { '@type': 'type.googleapis.com/envoy.config.cluster.v3.Cluster.RingHashLbConfig' };
+
+  it('looks at no member of a map that may hold anything', () => {
+    const keys = Array.from({ length: 1000 }, (_, i) => [`k${i}`, { a: 'b' }] as const);
+    const { seen, members } = counted(Object.fromEntries(keys));
+    expect(told(CLUSTER, { name: 'a', metadata: { filterMetadata: members } })).toEqual([]);
+    expect(seen.reads).toBe(0);
+  });
+
+  it('looks once at a map that a patch puts into many messages', () => {
+    const keys = Array.from({ length: 1000 }, (_, i) => [`k${i}`, config] as const);
+    const { seen, members } = counted(Object.fromEntries(keys));
+    for (let i = 0; i < 5; i++) {
+      expect(told(CLUSTER, { name: `c${i}`, typedExtensionProtocolOptions: members })).toEqual([]);
+    }
+    expect(seen.reads).toBe(1000);
+  });
+
+  it('reports what is wrong in one in every message that has it', () => {
+    const wrong = { ...config, maximumRingSize: { value: 8388609 } };
+    const keys = Array.from({ length: 200 }, (_, i) => [`k${i}`, i === 150 ? wrong : config] as const);
+    const typedExtensionProtocolOptions = Object.fromEntries(keys);
+    for (const name of ['a', 'b']) expect(told(CLUSTER, { name, typedExtensionProtocolOptions })).toHaveLength(1);
+  });
+});

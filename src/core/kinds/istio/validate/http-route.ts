@@ -20,6 +20,19 @@ import { checkCors, checkFault, checkRetries, checkStatus } from './http-policy.
 import { checkRegex } from './regex.ts';
 import { checkStringMatch } from './string-match.ts';
 
+/**
+ * Matches of a rule times its destinations, summed over the rules of one VirtualService. Every match becomes a route
+ * with all destinations, so this decides the size of the answer, some 50 MB here: no proxy takes it.
+ */
+export const ROUTE_DESTINATIONS_MAX = 1_000_000;
+
+export function checkProducts(rules: readonly HTTPRoute[], path: string, report: Report): void {
+  let sum = 0;
+  for (const { match = [], route = [] } of rules) sum += match.length * route.length;
+  if (sum <= ROUTE_DESTINATIONS_MAX) return;
+  report(path, `matches times destinations come to ${sum}; at most ${ROUTE_DESTINATIONS_MAX} are allowed`);
+}
+
 /** `inDelegate`: the VirtualService has no hosts; its routes are taken in by another. */
 export function checkHttpRoute(route: HTTPRoute, inDelegate: boolean, path: string, report: Report): void {
   const root = !inDelegate && route.delegate !== undefined;

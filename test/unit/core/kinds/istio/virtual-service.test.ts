@@ -236,3 +236,21 @@ describe('validation of the names that gateways between networks route by', () =
     expect(found.map(problem => problem.replace(/(\.match.*)?: .*/, ''))).toEqual(places);
   });
 });
+
+describe('a VirtualService of many matches and many destinations', () => {
+  const ofSize = (matches: number, destinations: number): JsonObject => ({
+    match: Array.from({ length: matches }, (_, i) => ({ uri: { prefix: `/${i}` } })),
+    route: Array.from({ length: destinations }, (_, i) => to(`h${i}`, 1)),
+  });
+
+  test('is accepted up to a million routed destinations', () => {
+    expect(http(ofSize(1000, 1000))).toEqual([]);
+    expect(http(ofSize(2000, 1), ofSize(1, 2000))).toEqual([]);
+  });
+
+  test('is refused beyond, because every match becomes a route with all destinations of its rule', () => {
+    expect(http(ofSize(1000, 500), ofSize(1000, 501))).toEqual([
+      'spec.http: matches times destinations come to 1001000; at most 1000000 are allowed',
+    ]);
+  });
+});

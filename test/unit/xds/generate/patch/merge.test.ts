@@ -237,3 +237,15 @@ describe('many merges into one resource', () => {
     expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
   });
 });
+
+describe('a map of a patch', () => {
+  it('is shared by the messages that have none, and is not changed by a further merge', () => {
+    const filterMetadata = { a: { b: 'c' } };
+    const grown = new WeakSet<object>();
+    const first = mergeMessage(METADATA, {}, { filterMetadata }, grown) as { readonly filterMetadata: object };
+    expect(first.filterMetadata).toBe(filterMetadata);
+    const second = mergeMessage(METADATA, first, { filterMetadata: { d: { e: 'f' } } }, grown);
+    expect(second).toEqual({ filterMetadata: { a: { b: 'c' }, d: { e: 'f' } } });
+    expect(filterMetadata).toEqual({ a: { b: 'c' } });
+  });
+});

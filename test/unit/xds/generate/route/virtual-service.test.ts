@@ -321,3 +321,24 @@ describe('the last virtual host of a sidecar', () => {
     });
   });
 });
+
+describe('a rule with thousands of destinations', () => {
+  it('looks through the hosts that they mean once, not once for each', () => {
+    const hosts = Array.from({ length: 2000 }, (_, i) => `h${i}`);
+    const seen = { reads: 0 };
+    const counted = <T extends object>(list: T): T =>
+      new Proxy(list, {
+        get: (target, name) => {
+          if (typeof name === 'string' && /^\d+$/.test(name)) seen.reads++;
+          return Reflect.get(target, name);
+        },
+      });
+    const rule = { route: hosts.map(host => ({ destination: { host }, weight: 1 })) };
+    const inferred = counted(hosts.map(host => [host, `${host}.shop`, 7] as const));
+    const clusters = counted(hosts.map(host => [`${host}||`, `of-${host}`] as const));
+    const names = (route: Route) => route.route?.weightedClusters?.clusters?.map(({ name }) => name);
+    expect(names(only(rule, { inferred }))?.[1999]).toBe('outbound|7||h1999.shop');
+    expect(names(only(rule, { inferred, clusters }))?.[1999]).toBe('of-h1999');
+    expect(seen.reads).toBeLessThanOrEqual(6 * hosts.length);
+  });
+});
