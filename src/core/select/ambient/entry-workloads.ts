@@ -17,6 +17,7 @@ import {
   policiesOf,
   unknownWorkload,
   type WaypointParts,
+  waypointKeysOf,
   waypointPartsOf,
   workloadService,
 } from './workload.ts';
@@ -97,7 +98,7 @@ function workloadOf(
     workloadType: 'POD',
     ...canonicalOf(labels, name),
     services: services.map(service => reader.make(workloadService, portsOfEndpoint(spec, service))),
-    authorizationPolicies: policiesOf(reader, { namespace, labels }, bound.waypoint, services),
+    authorizationPolicies: policiesOf(reader, { namespace, labels }, bound.waypoint, waypointKeysOf(services)),
     cluster,
   };
 }

@@ -21,6 +21,7 @@ import {
   trustDomainOf,
   unknownWorkload,
   type WorkloadService,
+  waypointKeysOf,
   waypointPartsOf,
   workloadService,
 } from './workload.ts';
@@ -51,7 +52,7 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
       workloadType: 'POD',
       ...canonicalOf(labels, named ?? name),
       services: services.map(service => reader.make(workloadService, portsOfEndpoint(spec, service))),
-      authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, services),
+      authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, waypointKeysOf(services)),
       cluster,
     };
   },

@@ -117,22 +117,26 @@ export function waypointPartsOf(reader: Reader, bound: Bound): WaypointParts {
   return { waypoint: waypointOf(reader, bound, 'workload').waypoint, applicationTunnel: undefined };
 }
 
-/** The policies that a workload lists: authorizations, then modes, then what its waypoints are allowed. */
+/**
+ * The policies that a workload lists: authorizations, then modes, then what its waypoints are allowed. `waypointKeys`:
+ * of its services.
+ */
 export function policiesOf(
   reader: Reader,
   of: LabelledIn,
   waypoint: Waypoint | undefined,
-  services: readonly AmbientService[],
+  waypointKeys: readonly string[],
 ): readonly string[] {
   return [
     ...reader.get(authorizationsOf, of),
     ...reader.get(peerAuthenticationsOf, of),
-    ...allowancesOf(
-      reader,
-      waypoint,
-      services.map(({ waypointKey }) => waypointKey),
-    ),
+    ...allowancesOf(reader, waypoint, waypointKeys),
   ];
+}
+
+/** Of the waypoints of the services, each once. */
+export function waypointKeysOf(services: readonly AmbientService[]): readonly string[] {
+  return [...new Set(services.map(({ waypointKey }) => waypointKey))];
 }
 
 export function canonicalOf(labels: Labels, workloadName: string) {

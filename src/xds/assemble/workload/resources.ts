@@ -3,14 +3,15 @@
 // Source: Istio pilot/pkg/xds/workload.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { ProxyReader, Query, Reader } from '../../../core/query/reader.ts';
 import { authorizations, waypointAllowances } from '../../../core/select/ambient/authorizations.ts';
 import { clientNode } from '../../../core/select/ambient/client.ts';
 import { gatewayWorkloads } from '../../../core/select/ambient/gateway-workloads.ts';
 import { portLevelPolicies, staticPolicyNamespace } from '../../../core/select/ambient/peer-authentications.ts';
 import { ambientServices } from '../../../core/select/ambient/services.ts';
+import type { AmbientWorkload } from '../../../core/select/ambient/workload.ts';
 import { workloadNamespaces, workloadsIn } from '../../../core/select/ambient/workloads.ts';
-import { plainWorkload, serviceAddress, workloadAddress } from '../../generate/workload/address.ts';
+import { plainWorkload, serviceAddress, workloadAddress, workloadServices } from '../../generate/workload/address.ts';
 import { AddressIndex } from '../../generate/workload/address-index.ts';
 import { authorization } from '../../generate/workload/authorization.ts';
 import {
@@ -47,16 +48,20 @@ const workloadLists: Query<'', readonly (readonly Address[])[]> = {
   name: 'workload/workloadLists',
   run: reader => [
     ...reader.get(workloadNamespaces, '').map(namespace => reader.get(addressesIn, namespace)),
-    reader.get(gatewayWorkloads, '').map(workload => reader.make(workloadAddress, { workload })),
+    reader.get(gatewayWorkloads, '').map(workload => addressOf(reader, workload)),
   ],
 };
 
 /** Argument: a namespace. */
 const addressesIn: Query<string, readonly Address[]> = {
   name: 'workload/addressesIn',
-  run: (reader, namespace) =>
-    reader.get(workloadsIn, namespace).map(workload => reader.make(workloadAddress, { workload })),
+  run: (reader, namespace) => reader.get(workloadsIn, namespace).map(workload => addressOf(reader, workload)),
 };
+
+function addressOf(reader: Reader, workload: AmbientWorkload): Address {
+  const services = reader.make(workloadServices, { services: workload.services });
+  return reader.make(workloadAddress, { workload, services });
+}
 
 /** The workloads alone, for Envoys that find out about their peers. */
 export const workloads: Query<'', readonly Resource<Workload>[]> = {

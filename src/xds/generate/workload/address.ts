@@ -33,11 +33,33 @@ import {
 } from '../../proto/types.gen.ts';
 import { orNone } from '../common/or-none.ts';
 
-export const workloadAddress: Generator<{ readonly workload: AmbientWorkload }, Resource<WorkloadAddress>> = {
+type ServicesMessage = Readonly<Record<string, PortList>> | undefined;
+
+/** Workloads with equal services share the message of them. */
+export const workloadServices: Generator<{ readonly services: readonly WorkloadService[] }, ServicesMessage> = {
+  name: 'workload/workloadServices',
+  run: ({ services }) => {
+    if (services.length === 0) return undefined;
+    return Object.fromEntries(
+      services.map(({ name, ports }): readonly [string, PortList] => [
+        name,
+        { ports: orNone(ports.map(([servicePort, targetPort]) => ({ servicePort, targetPort }))) },
+      ]),
+    );
+  },
+};
+
+interface AddressInputs {
+  readonly workload: AmbientWorkload;
+  /** By `workloadServices`. */
+  readonly services: ServicesMessage;
+}
+
+export const workloadAddress: Generator<AddressInputs, Resource<WorkloadAddress>> = {
   name: 'workload/workloadAddress',
-  run: ({ workload }) => ({
+  run: ({ workload, services }) => ({
     name: workload.uid,
-    message: { workload: workloadMessage(workload) },
+    message: { workload: workloadMessage(workload, services) },
     problems: [],
     aliases: workload.addresses.map(ip => aliasOf(workload.network, ip)),
   }),
@@ -109,7 +131,7 @@ function loadBalancingMessage({
   };
 }
 
-function workloadMessage(workload: AmbientWorkload): Workload {
+function workloadMessage(workload: AmbientWorkload, services: ServicesMessage): Workload {
   const { waypoint, networkGateway, applicationTunnel, tunnel, locality, capacity } = workload;
   return {
     uid: workload.uid,
@@ -129,7 +151,7 @@ function workloadMessage(workload: AmbientWorkload): Workload {
     canonicalRevision: workload.canonicalRevision,
     workloadType: WorkloadType[workload.workloadType],
     workloadName: workload.workloadName,
-    services: servicesMessage(workload.services),
+    services,
     authorizationPolicies: orNone(workload.authorizationPolicies),
     status: workload.healthy ? WorkloadStatus.HEALTHY : WorkloadStatus.UNHEALTHY,
     clusterId: workload.cluster,
@@ -141,16 +163,6 @@ function workloadMessage(workload: AmbientWorkload): Workload {
     networkMode: workload.hostNetwork ? NetworkMode.HOST_NETWORK : NetworkMode.STANDARD,
     capacity: capacity === 0 ? undefined : { value: capacity },
   };
-}
-
-function servicesMessage(services: readonly WorkloadService[]): Readonly<Record<string, PortList>> | undefined {
-  if (services.length === 0) return undefined;
-  return Object.fromEntries(
-    services.map(({ name, ports }): readonly [string, PortList] => [
-      name,
-      { ports: orNone(ports.map(([servicePort, targetPort]) => ({ servicePort, targetPort }))) },
-    ]),
-  );
 }
 
 function localityMessage(locality: string): WorkloadLocality {

@@ -4,10 +4,11 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../../../src/core/base/json.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { podAmbientWorkload } from '../../../../../src/core/select/ambient/pod-workload.ts';
 import { tunnelOf } from '../../../../../src/core/select/ambient/tunnel.ts';
 import type { AmbientWorkload } from '../../../../../src/core/select/ambient/workload.ts';
-import { ask, inCluster, type WorldPart } from '../../../world.ts';
+import { ask, inCluster, nodeOf, proxyOf, type WorldPart } from '../../../world.ts';
 import { type Meta, pod, service, serviceEntry, slice } from '../../registry/fixtures.ts';
 import { ambientWorld, namespace, waypoint } from './fixtures.ts';
 
@@ -167,6 +168,30 @@ describe('the waypoint of a pod', () => {
       'default/istio_allow_waypoint_default_of-service',
       'default/istio_allow_waypoint_default_w',
     ]);
+  });
+});
+
+describe('the services of pods with equal labels and named ports', () => {
+  const named = (name: string, ip: string, port: number): JsonObject => ({
+    ...pod(name, ip, web),
+    spec: { containers: [{ name: 'c', ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }] }] },
+  });
+  it('are one list for all of them, so that it costs the sum of pods and services', () => {
+    const selectedBy = (name: string): JsonObject =>
+      service(name, { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'http' }] });
+    const numbers = Array.from({ length: 10 }, (_, i) => i);
+    const state = ambientWorld([
+      ...numbers.map(i => selectedBy(`s${i}`)),
+      ...numbers.map(i => named(`p${i}`, `10.0.0.${i}`, 8080)),
+      named('other', '10.0.1.1', 9090),
+    ]);
+    const tracker = new Tracker();
+    const servicesOf = (name: string): AmbientWorkload['services'] | undefined =>
+      tracker.get(state, proxyOf(nodeOf()), podAmbientWorkload, `default/${name}`)?.services;
+    const lists = new Set(numbers.map(i => servicesOf(`p${i}`)));
+    expect(lists.size).toBe(1);
+    expect([...lists][0]?.map(({ ports }) => ports)).toEqual(numbers.map(() => [[80, 8080]]));
+    expect(servicesOf('other')?.map(({ ports }) => ports)).toEqual(numbers.map(() => [[80, 9090]]));
   });
 });
 

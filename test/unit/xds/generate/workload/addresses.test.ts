@@ -4,7 +4,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AmbientService } from '../../../../../src/core/select/ambient/service.ts';
 import { type AmbientWorkload, unknownWorkload } from '../../../../../src/core/select/ambient/workload.ts';
-import { plainWorkload, serviceAddress, workloadAddress } from '../../../../../src/xds/generate/workload/address.ts';
+import {
+  plainWorkload,
+  serviceAddress,
+  workloadAddress,
+  workloadServices,
+} from '../../../../../src/xds/generate/workload/address.ts';
 import { AddressIndex } from '../../../../../src/xds/generate/workload/address-index.ts';
 import {
   AppProtocol,
@@ -27,7 +32,10 @@ const plain: AmbientWorkload = {
   hostNetwork: false,
   capacity: 0,
 };
-const workload = (more: Partial<AmbientWorkload>) => workloadAddress.run({ workload: { ...plain, ...more } });
+const workload = (more: Partial<AmbientWorkload>) => {
+  const made = { ...plain, ...more };
+  return workloadAddress.run({ workload: made, services: workloadServices.run(made) });
+};
 const messageOf = (more: Partial<AmbientWorkload>) => workload(more).message.workload;
 
 const bare: AmbientService = {
