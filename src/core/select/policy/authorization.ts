@@ -14,6 +14,7 @@ import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
 import type { PolicySubject } from '../telemetry/traffic-class.ts';
 import { isAttached, isAttachedToWorkload, namespaceOf } from './attachment.ts';
 import { type ExternalAuthorizer, externalAuthorizer, providerNamed } from './external-authorizer.ts';
+import { closedPolicy, exceedsReplacement } from './trust-domain-limit.ts';
 import { ownTrustDomains } from './trust-domains.ts';
 
 export const DRY_RUN_ANNOTATION = 'istio.io/dry-run';
@@ -100,7 +101,9 @@ function attachedPolicies(
     reader
       .get(authorizationPoliciesIn, namespace)
       .filter(policy => applies(namespace, policy))
-      .map(policy => reader.make(appliedPolicy, { obj: policy })),
+      .map(policy =>
+        reader.make(appliedPolicy, { obj: policy, domains: reader.mesh('trustDomainAliases').length + 1 }),
+      ),
   );
 }
 
@@ -110,15 +113,17 @@ const authorizationPoliciesIn: Query<string, readonly Obj<'AuthorizationPolicy'>
   run: (reader: Reader, namespace) => [...reader.objects('AuthorizationPolicy', `${namespace}/`)].sort(byAge),
 };
 
-const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'> }, AppliedPolicy> = {
-  name: 'select/appliedPolicy',
-  run: ({ obj: { namespace, name, spec, annotations } }) => ({
-    namespace,
-    name,
-    spec,
-    dryRun: goBoolean(annotations[DRY_RUN_ANNOTATION]) === true,
-  }),
-};
+/** `domains`: number of trust domains of the mesh. */
+const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'>; readonly domains: number }, AppliedPolicy> =
+  {
+    name: 'select/appliedPolicy',
+    run: ({ obj: { namespace, name, spec, annotations }, domains }) => ({
+      namespace,
+      name,
+      spec: exceedsReplacement(spec, domains) ? closedPolicy(spec) : spec,
+      dryRun: goBoolean(annotations[DRY_RUN_ANNOTATION]) === true,
+    }),
+  };
 
 function externalPolicies(reader: ProxyReader, custom: readonly AppliedPolicy[]): readonly ExternalPolicies[] {
   const byProvider = new Map<string, AppliedPolicy[]>();

@@ -11,6 +11,7 @@ import type { Query, Reader } from '../../query/reader.ts';
 import { customConflicts } from './custom-conflicts.ts';
 import { externalAuthorizer, providerNamed } from './external-authorizer.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
+import { exceedsReplacement, REPLACED_PRINCIPALS_MAX } from './trust-domain-limit.ts';
 
 export interface PolicyFinding {
   readonly kind: 'AuthorizationPolicy' | 'RequestAuthentication';
@@ -30,7 +31,12 @@ export const policyFindings: Query<'', readonly PolicyFinding[]> = {
     ...reader
       .objects('AuthorizationPolicy')
       .flatMap(policy =>
-        [...ofProvider(reader, policy), ...ofIdentities(reader, policy), ...ofHosts(policy)].map(of(policy)),
+        [
+          ...ofProvider(reader, policy),
+          ...ofTrustDomains(reader, policy),
+          ...ofIdentities(reader, policy),
+          ...ofHosts(policy),
+        ].map(of(policy)),
       ),
     ...reader
       .objects('RequestAuthentication')
@@ -53,6 +59,12 @@ function* ofProvider(reader: Reader, { namespace, name, spec }: Obj<'Authorizati
   if (authorizer.kind !== 'unusable') return;
   const message = `cannot be enforced, so what its rules match is refused: ${authorizer.reason}`;
   yield { effect: 'refuses', path: 'spec.provider.name', message };
+}
+
+function* ofTrustDomains(reader: Reader, { spec }: Obj<'AuthorizationPolicy'>): IterableIterator<Told> {
+  if (!exceedsReplacement(spec, reader.mesh('trustDomainAliases').length + 1)) return;
+  const message = `has more than ${REPLACED_PRINCIPALS_MAX} principals in all trust domains of the mesh: ALLOW allows nothing, DENY denies everything`;
+  yield { effect: 'refuses', path: 'spec.rules', message };
 }
 
 const IDENTITY_FIELDS = ['principals', 'namespaces', 'serviceAccounts', 'trustDomains'] as const;

@@ -26,7 +26,17 @@ function expandPrincipal(principal: string, domains: readonly string[]): readonl
 
 /** A value of `trustDomains` that is one of the mesh's stands for all of them. */
 export function expandTrustDomains(values: readonly string[], domains: readonly string[]): readonly string[] {
-  return [...new Set(values.flatMap(value => (domains.includes(value) ? domains : [value])))];
+  const known = new Set(domains);
+  const expanded = new Set<string>();
+  let all = false;
+  for (const value of values) {
+    if (!known.has(value)) expanded.add(value);
+    else if (!all) {
+      for (const domain of domains) expanded.add(domain);
+      all = true;
+    }
+  }
+  return [...expanded];
 }
 
 /** Equal, or one is a pattern (`x*`, `*x`, `*`) of the other. */
