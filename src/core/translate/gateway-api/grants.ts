@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/config/kube/gatewaycommon/references.go.
 
 import { GATEWAY_API } from '../../kinds/gateway-api/gateway-kind.ts';
-import type { Reader } from '../../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader } from '../../query/reader.ts';
 import { allOfRevision } from './revision.ts';
 
 export interface GrantFrom {
@@ -26,13 +26,33 @@ const GRANTABLE: readonly string[] = [CORE_SECRET, CORE_CONFIG_MAP, CORE_SERVICE
 
 export function isGranted(reader: Reader, from: GrantFrom, to: GrantTo): boolean {
   if (!GRANTABLE.includes(to.type)) return false;
-  return allOfRevision(reader, 'ReferenceGrant', `${to.namespace}/`).some(({ spec }) => {
-    const fromHere = spec.from?.some(
-      one => one.group === GATEWAY_API && one.kind === from.kind && one.namespace === from.namespace,
-    );
-    const toThere = spec.to?.some(
-      one => `${one.group}/${one.kind}` === to.type && (one.name === undefined || one.name === to.name),
-    );
-    return fromHere === true && toThere === true;
-  });
+  const names = reader.get(grantsIn, to.namespace).get(grantKey(from, to.type));
+  return names !== undefined && (names.has(undefined) || names.has(to.name));
+}
+
+/**
+ * Argument: the namespace whose objects are referred to. Names that may be, by who refers to them and their type;
+ * undefined stands for all. A grant has at most 16 of each side (its CRD), so their product is small.
+ */
+const grantsIn: Query<string, ReadonlyMap<string, ReadonlySet<string | undefined>>> = {
+  name: 'translate/grantsIn',
+  run: (reader, namespace) => {
+    const grants = new Map<string, Set<string | undefined>>();
+    for (const { spec } of allOfRevision(reader, 'ReferenceGrant', `${namespace}/`)) {
+      for (const from of spec.from ?? []) {
+        if (from.group !== GATEWAY_API) continue;
+        for (const { group, kind, name } of spec.to ?? []) {
+          const key = grantKey(from, `${group}/${kind}`);
+          const names = grants.get(key);
+          if (names === undefined) grants.set(key, new Set([name]));
+          else names.add(name);
+        }
+      }
+    }
+    return grants;
+  },
+};
+
+function grantKey({ kind, namespace }: { readonly kind: string; readonly namespace: string }, type: string): string {
+  return `${kind}${KEY_SEPARATOR}${namespace}${KEY_SEPARATOR}${type}`;
 }
