@@ -14,7 +14,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
 
 /** What is started by a file of its own: the command, and threads. */
-export const PROGRAMS = ['cli/main', 'journal/sqlite-writer', 'adapters/file/parse-thread', 'admin/explorer/worker'];
+export const PROGRAMS = [
+  'cli/main',
+  'journal/sqlite-writer',
+  'adapters/file/parse-thread',
+  'admin/explorer/worker',
+  'admission/webhook/review-thread',
+];
 
 /** `import.meta.url` of a bundled module is that of the file it would be in dist/. */
 const keepPlaces = {

@@ -5,7 +5,7 @@
 
 /** As objects (core/base/json.ts); the review around them is two levels. */
 export const REVIEW_DEPTH_MAX = 102;
-/** Brackets, commas and colons outside strings. A pod of 1,000 containers has about 20,000. */
+/** Brackets, commas and colons outside strings, of a review on the event loop. A pod of 1,000 containers has 20,000. */
 export const REVIEW_MARKS_MAX = 100_000;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
@@ -17,18 +17,28 @@ for (const mark of ']}') KINDS[mark.charCodeAt(0)] = 3;
 KINDS[QUOTE] = 4;
 
 export class ReviewShape {
+  readonly #marksMax: number;
   #inString = false;
   #isEscaped = false;
   #depth = 0;
   #marks = 0;
+
+  constructor(marksMax: number = REVIEW_MARKS_MAX) {
+    this.#marksMax = marksMax;
+  }
+
+  /** Of all bytes so far. */
+  get marks(): number {
+    return this.#marks;
+  }
 
   /** The next bytes. Why the body is refused; undefined: so far it is fine. */
   add(bytes: Uint8Array): string | undefined {
     for (let at = 0; at < bytes.length; ) {
       at = this.#inString ? this.#afterString(bytes, at) : this.#untilString(bytes, at);
       if (this.#depth > REVIEW_DEPTH_MAX) return `the review is nested more than ${REVIEW_DEPTH_MAX} levels deep`;
-      if (this.#marks > REVIEW_MARKS_MAX) {
-        return `the review has more than ${REVIEW_MARKS_MAX} brackets, commas and colons`;
+      if (this.#marks > this.#marksMax) {
+        return `the review has more than ${this.#marksMax} brackets, commas and colons`;
       }
     }
     return undefined;
@@ -58,7 +68,7 @@ export class ReviewShape {
       if (kind === 3) this.#depth--;
       else this.#marks++;
       if (kind === 2) this.#depth++;
-      if (this.#depth > REVIEW_DEPTH_MAX || this.#marks > REVIEW_MARKS_MAX) return at + 1;
+      if (this.#depth > REVIEW_DEPTH_MAX || this.#marks > this.#marksMax) return at + 1;
     }
     return bytes.length;
   }

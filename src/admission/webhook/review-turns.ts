@@ -1,5 +1,6 @@
-// Reviews are answered one in a tick of the event loop, by addresses in turn, and after one that took long the loop
-// rests as long: hundreds that come at once, or large ones without end, leave half of it to proxies.
+// Reviews are answered one after another, one in a tick of the event loop, by addresses in turn. After one that took
+// long there is a rest as long: hundreds that come at once, or large ones without end, leave half of the time to
+// proxies.
 
 /** A review that takes less has no rest after it. */
 export const REVIEW_MS_QUICK = 20;
@@ -8,16 +9,16 @@ export const REVIEW_REST_MS_MAX = 1_000;
 
 export class ReviewTurns {
   /** By address; the first has the next turn. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
   #isRunning = false;
 
-  /** Resolves with what `work` returns, or rejects with what it throws. */
-  run<T>(address: string, work: () => T): Promise<T> {
+  /** Resolves with what `work` gives, or rejects with what it throws. The next one waits until it is over. */
+  run<T>(address: string, work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const others = this.#waiting.get(address) ?? [];
-      others.push(() => {
+      others.push(async () => {
         try {
-          resolve(work());
+          resolve(await work());
         } catch (error) {
           reject(error as Error);
         }
@@ -29,11 +30,11 @@ export class ReviewTurns {
 
   #next(restMs: number): void {
     this.#isRunning = true;
-    if (restMs < REVIEW_MS_QUICK) setImmediate(() => this.#take());
-    else setTimeout(() => this.#take(), Math.min(restMs, REVIEW_REST_MS_MAX));
+    if (restMs < REVIEW_MS_QUICK) setImmediate(() => void this.#take());
+    else setTimeout(() => void this.#take(), Math.min(restMs, REVIEW_REST_MS_MAX));
   }
 
-  #take(): void {
+  async #take(): Promise<void> {
     const [next] = this.#waiting;
     this.#isRunning = next !== undefined;
     if (next === undefined) return;
@@ -41,7 +42,7 @@ export class ReviewTurns {
     this.#waiting.delete(address);
     if (others.length > 0) this.#waiting.set(address, others);
     const since = performance.now();
-    work?.();
+    await work?.();
     this.#next(performance.now() - since);
   }
 }

@@ -11,8 +11,9 @@ import type { Socket } from 'node:net';
 import { limitConnections } from '../../admin/open-connections.ts';
 import { BatchPerTick } from '../../xds/serve/batch-per-tick.ts';
 import { Bodies } from './bodies.ts';
-import { ReviewShape } from './review-shape.ts';
+import { REVIEW_MARKS_MAX, ReviewShape } from './review-shape.ts';
 import { ReviewTurns } from './review-turns.ts';
+import { ValidationThread } from './validation-thread.ts';
 import type { WebhookCounts, WebhookLog, Webhooks } from './webhooks.ts';
 
 /** As istiod's limit (Istio pkg/kube/configreader.go, HTTPConfigReader). */
@@ -34,6 +35,13 @@ export interface WebhookServerOptions {
   /** False: /inject is no page. */
   readonly injects: boolean;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** For tests: validates large reviews. */
+  readonly thread?: ValidationThread;
+}
+
+interface ReadBody {
+  readonly bytes: Buffer;
+  readonly marks: number;
 }
 
 export class WebhookServer {
@@ -41,6 +49,8 @@ export class WebhookServer {
   readonly #server: Server;
   readonly #bodies = new Bodies();
   readonly #turns = new ReviewTurns();
+  readonly #largeTurns = new ReviewTurns();
+  readonly #thread: ValidationThread;
   /** Pieces of bodies that have come. */
   readonly #chunks = new BatchPerTick<() => void>(CHUNKS_PER_TICK, goOn => goOn());
   /** Connections with a review under way. */
@@ -48,6 +58,7 @@ export class WebhookServer {
 
   constructor(options: WebhookServerOptions) {
     this.#options = options;
+    this.#thread = options.thread ?? new ValidationThread();
     const limits = {
       handshakeTimeout: WEBHOOK_MS_MAX,
       requestTimeout: WEBHOOK_MS_MAX,
@@ -89,7 +100,7 @@ export class WebhookServer {
       const timer = setTimeout(() => this.#server.closeAllConnections(), ms);
       this.#server.close(() => {
         clearTimeout(timer);
-        resolve();
+        void this.#thread.close().then(resolve);
       });
       this.#server.closeIdleConnections();
     });
@@ -102,9 +113,9 @@ export class WebhookServer {
     if (injects && (path === '/inject' || path.startsWith('/inject/'))) {
       const start = process.hrtime.bigint();
       counts.injection('request');
-      const body = await this.#body(request, response);
-      if (typeof body === 'string') {
-        const answer = await this.#inTurn(request, () => webhooks.inject(body, path));
+      const body = await this.#body(request, response, REVIEW_MARKS_MAX);
+      if ('bytes' in body) {
+        const answer = await this.#inTurn(request, () => webhooks.inject(body.bytes.toString('utf8'), path));
         end(response, 200, answer, 'application/json');
         counts.injection('success');
       } else counts.injection('failure');
@@ -112,10 +123,30 @@ export class WebhookServer {
       return;
     }
     if (path !== '/validate' && path !== '/validate/') return end(response, 404, '404 page not found\n');
-    const body = await this.#body(request, response);
-    if (typeof body === 'string') {
-      end(response, 200, await this.#inTurn(request, () => webhooks.validate(body)), 'application/json');
-    } else if (body.status !== NOT_COUNTED) counts.httpError(body.status);
+    const body = await this.#body(request, response, Infinity);
+    if (!('bytes' in body)) {
+      if (body.status !== NOT_COUNTED) counts.httpError(body.status);
+    } else if (body.marks > REVIEW_MARKS_MAX) await this.#validateLarge(request, response, body.bytes);
+    else {
+      const answer = await this.#inTurn(request, () => webhooks.validate(body.bytes.toString('utf8')));
+      end(response, 200, answer, 'application/json');
+    }
+  }
+
+  /** In the thread. Without a verdict the API server refuses the object, and shows why there is none. */
+  async #validateLarge({ socket }: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
+    const { webhooks, counts, log } = this.#options;
+    try {
+      const validation = await this.#largeTurns.run(socket.remoteAddress ?? '', () =>
+        socket.destroyed ? undefined : this.#thread.validate(bytes),
+      );
+      end(response, 200, validation === undefined ? '' : webhooks.validated(validation), 'application/json');
+    } catch (error) {
+      const why = `the review ${error instanceof Error ? error.message : String(error)}`;
+      log('error', `validation failed: ${why}`);
+      counts.httpError(503);
+      end(response, 503, `${why}\n`);
+    }
   }
 
   /** A client that is gone gets no answer, and none is made. */
@@ -129,7 +160,11 @@ export class WebhookServer {
   }
 
   /** The body, or the status with which the request was answered. */
-  async #body(request: IncomingMessage, response: ServerResponse): Promise<string | { readonly status: number }> {
+  async #body(
+    request: IncomingMessage,
+    response: ServerResponse,
+    marksMax: number,
+  ): Promise<ReadBody | { readonly status: number }> {
     const refuse = (status: number, why: string): { readonly status: number } => {
       end(response, status, `${why}\n`);
       return { status };
@@ -141,7 +176,7 @@ export class WebhookServer {
     }
     this.#asking.add(request.socket);
     const chunks: Buffer[] = [];
-    const shape = new ReviewShape();
+    const shape = new ReviewShape(marksMax);
     const held = this.#bodies.open(() => request.destroy(new Error('too many large reviews at once')));
     // Until the answer is written: the review is held as long.
     response.once('close', () => {
@@ -164,7 +199,7 @@ export class WebhookServer {
     if (request.headers['content-type'] !== 'application/json') {
       return refuse(415, 'invalid Content-Type, want `application/json`');
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return { bytes: Buffer.concat(chunks), marks: shape.marks };
   }
 }
 

@@ -12,7 +12,7 @@ import { type Injection, inject } from '../inject/inject.ts';
 import { shownPod } from '../inject/pod.ts';
 import { envOfPath } from './path-env.ts';
 import { type AdmissionAnswer, type AdmissionRequest, parseReview, reviewText } from './review.ts';
-import { verdictOn } from './validate.ts';
+import { type Validation, validationOf } from './validation.ts';
 
 export type WebhookLog = (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
 
@@ -49,19 +49,14 @@ export class Webhooks {
   }
 
   validate(body: string): string {
-    const { counts, log } = this.#parts;
-    const request = parseReview(body);
-    if (typeof request === 'string') return reviewText(undefined, { allowed: false, message: request });
-    try {
-      const { reason, ...answer } = verdictOn(request);
-      if (reason === undefined || !request.dryRun) counts.validation(request, reason);
-      if (reason !== undefined)
-        log('info', `validation of ${request.resource} in ${request.namespace}: ${answer.message ?? reason}`);
-      return reviewText(request, answer);
-    } catch (error) {
-      log('error', `validation failed: ${textOf(error)}`);
-      return reviewText(request, { allowed: false, message: 'internal error while validating' });
-    }
+    return this.validated(validationOf(body));
+  }
+
+  /** Counts and logs a validation that was made elsewhere, and returns the text of its answer. */
+  validated({ text, counted, logged }: Validation): string {
+    if (counted !== undefined) this.#parts.counts.validation(counted.request, counted.reason);
+    if (logged !== undefined) this.#parts.log(logged.level, logged.message);
+    return text;
   }
 
   #injectionOf(request: AdmissionRequest, path: string, body: string): AdmissionAnswer {
