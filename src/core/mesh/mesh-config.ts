@@ -71,11 +71,23 @@ export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNe
   return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
 }
 
+type Read = Either<NonEmptyArray<Problem>, Accepted<MeshConfig>>;
+
+/** Over the defaults: a value is judged, then combined with those of other sources at each change of any. */
+const readOverDefaults = new WeakMap<object, Read>();
+
 /** The MeshConfig in force with a source's `raw` merged over those before it, or all of its problems. */
-export function meshConfigOf(
-  raw: Json,
-  below = defaultMeshConfig,
-): Either<NonEmptyArray<Problem>, Accepted<MeshConfig>> {
+export function meshConfigOf(raw: Json, below = defaultMeshConfig): Read {
+  if (below !== defaultMeshConfig || typeof raw !== 'object' || raw === null) return readOver(raw, below);
+  let read = readOverDefaults.get(raw);
+  if (read === undefined) {
+    read = readOver(raw, below);
+    readOverDefaults.set(raw, read);
+  }
+  return read;
+}
+
+function readOver(raw: Json, below: MeshConfig): Read {
   const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshConfig', raw);
   if (isLeft(decoded)) return decoded;
   const merged = checked(mergeMeshConfig(below, decoded.right.value), checkMeshConfig);
