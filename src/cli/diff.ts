@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
+import { append } from '../core/base/append.ts';
 import type { Json } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { Tracker } from '../core/query/tracker.ts';
@@ -137,7 +138,7 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
 
 async function whatIf(flags: Flags): Promise<DiffOutcome> {
   const facts: Unrecorded[] = [];
-  for (const path of flags.filename ?? []) facts.push(...(await filesFacts('file/proposed', path)));
+  for (const path of flags.filename ?? []) append(facts, await filesFacts('file/proposed', path));
   return withHistory(flags.journal, async history => {
     const at = await positionOf(history, flags.at);
     const state = await history.at(at);

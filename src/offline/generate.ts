@@ -2,6 +2,7 @@
 // journalled. `periplus generate` and the conformance runner consist of these pieces.
 
 import { malformedFact, parseDocuments, parseFile } from '../adapters/file/parse.ts';
+import { append } from '../core/base/append.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { Origin } from '../core/base/problem.ts';
 import { problem, showOrigin } from '../core/base/problem.ts';
@@ -57,7 +58,7 @@ export function foldFacts(facts: readonly Unrecorded[], state: State = emptyStat
   for (const fact of facts) {
     const folded = fold(state, { ...fact, seq: state.seq + 1, time: OFFLINE_TIME }, noneRejected);
     state = folded.state;
-    effects.push(...folded.effects);
+    append(effects, folded.effects);
     if (folded.failure !== undefined) {
       const problems = [problem('', `could not be folded: ${folded.failure}`)];
       effects.push({ kind: 'Verdict', object: fact.kind, accepted: false, problems });

@@ -11,6 +11,7 @@ import { schemaValidationError } from '../analysis/ist-0001-0145.ts';
 import { documentationOf, type Message } from '../analysis/message.ts';
 import { type Item, itemOf, type Received, snapshotOf } from '../analysis/objects.ts';
 import { analyzers } from '../analysis/registry.ts';
+import { append } from '../core/base/append.ts';
 import { showProblem } from '../core/base/problem.ts';
 import type { AnalysisReportData, ReportedMessage } from '../core/kinds/periplus/analysis-report.ts';
 import type { KindName } from '../core/model/kind.ts';
@@ -57,7 +58,7 @@ export class StatusAnalysis {
     const found: Message[] = [...refusalsIn(state)];
     for (const analyzer of analyzers) {
       if (analyzer.onRequest === true) continue;
-      found.push(...analyze(objects, [analyzer]).messages);
+      append(found, analyze(objects, [analyzer]).messages);
       await rest();
     }
     return reportsOf(state, analyze(objects, [], { further: found }).messages);

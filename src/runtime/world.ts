@@ -10,6 +10,7 @@
 // never seen in the middle of one, nor of a gap that is folded again. What is being restored (`recordCarried`) is in
 // the journal and not yet in `state`, so everything else ends that first (`#endRestoring`).
 
+import { append } from '../core/base/append.ts';
 import { assert } from '../core/base/assert.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -208,7 +209,7 @@ export class World {
       const gap = this.#gap;
       if (gap !== undefined && !this.#options.strict && gap.unrecorded.length + facts.length <= UNRECORDED_MAX) {
         const stored = this.#options.journal.asStored(facts);
-        gap.unrecorded.push(...stored);
+        append(gap.unrecorded, stored);
         return this.#foldAll(this.#provisional(stored));
       }
       await new Promise<void>(resolve => this.#options.clock.after(RETRY_MS, resolve));
@@ -267,7 +268,7 @@ export class World {
     for await (const events of journal.read({ from })) {
       const folded = await this.#foldFrom(this.#state, events, rejected);
       this.#state = folded.state;
-      failures.push(...folded.failures);
+      append(failures, folded.failures);
     }
     for (const listener of this.#listeners) listener.onFolded(this.#state, noPush, [], 0);
     await this.#write(failures);

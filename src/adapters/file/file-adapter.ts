@@ -9,6 +9,7 @@
 
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { append } from '../../core/base/append.ts';
 import type { Origin } from '../../core/base/problem.ts';
 import type { Fact } from '../../core/event.ts';
 import { isBelow } from '../../core/fold/novelty.ts';
@@ -187,8 +188,8 @@ export class FileAdapter implements Adapter {
   /** Everything that is known now: at the start, and when more can be read than at the last list. */
   async #list(sink: Sink, mesh: readonly Fact[]): Promise<void> {
     const facts: Fact[] = [...mesh];
-    if (mesh.length === 0) facts.push(...this.#mesh.malformed());
-    for (const path of this.#holdings.paths()) facts.push(...malformedFacts(path, undefined, this.#holdings.get(path)));
+    if (mesh.length === 0) append(facts, this.#mesh.malformed());
+    for (const path of this.#holdings.paths()) append(facts, malformedFacts(path, undefined, this.#holdings.get(path)));
     for (const { object, origin } of this.#holdings.winners()) facts.push({ kind: 'Add', object, origin });
     const unread = this.#holdings.paths().filter(path => !this.#holdings.get(path)!.complete);
     this.#unlisted = [...this.status().unreadable.map(({ what }) => what), ...unread, ...this.#unsettled.all()];

@@ -2,6 +2,7 @@
 // starts with its defaults; one that cannot be looked at, or whose folder has gone since it was read, changes nothing.
 
 import { basename, dirname } from 'node:path';
+import { append } from '../../core/base/append.ts';
 import type { Json } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
 import type { Fact } from '../../core/event.ts';
@@ -60,7 +61,7 @@ export class MeshFiles {
       const said = await this.#lookAt(file, sink);
       if (said === 'again') again = true;
       else if ('why' in said) hidden.push(said);
-      else facts.push(...said);
+      else append(facts, said);
     }
     return { facts, hidden, again };
   }

@@ -5,6 +5,7 @@
 // hides the others.
 
 import { type Document, isMap, LineCounter } from 'yaml';
+import { append } from '../../core/base/append.ts';
 import { isObject, type Json } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
 import { composedDocuments, documentValue, YamlRefused } from '../../core/base/yaml.ts';
@@ -66,7 +67,7 @@ export function parsePlainFile(file: string, bytes: Uint8Array): ParsedFile | un
 function objectsOf(documents: readonly ParsedDocument[]): ParsedFile {
   const found: Found = { objects: [], malformed: [], ignored: [] };
   for (const { value, origin, errors } of documents) {
-    if (errors.length > 0) found.malformed.push(...errors);
+    if (errors.length > 0) append(found.malformed, errors);
     else collect(value, origin, found);
   }
   const complete = found.malformed.length === 0;

@@ -8,6 +8,7 @@
 // that could not be read; the private key of the mesh's authority is removed before anything is compared, so it never
 // leaves here.
 
+import { append } from '../base/append.ts';
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
 import { withoutAuthorityKeys } from '../kinds/kubernetes/authority-secret.ts';
@@ -101,7 +102,7 @@ export function* newsInKinds(
   const listed = yield* keysListed(source, all);
   for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
   const gone: Fact[] = [];
-  for (const kind of kinds) gone.push(...(yield* unlisted(state.records.range(`${kind}|`), source, listed, noFiles)));
+  for (const kind of kinds) append(gone, yield* unlisted(state.records.range(`${kind}|`), source, listed, noFiles));
   yield* newsIn(state, source, all);
   yield* gone;
 }

@@ -1,6 +1,7 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
+import { append } from '../base/append.ts';
 import { isIpv6 } from '../base/ip.ts';
 import { withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
@@ -44,7 +45,7 @@ export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
       const health = healthOf(endpoint.conditions, traits);
       for (const address of endpoint.addresses) {
         const where = { cluster: slice.cluster, namespace: slice.namespace, address, targetRef: endpoint.targetRef };
-        found.push(...endpointsOfAddress(reader, where, ports, health, traits));
+        append(found, endpointsOfAddress(reader, where, ports, health, traits));
       }
     }
     return found;
@@ -64,7 +65,7 @@ export const endpointsOfObject: Query<string, readonly Endpoint[]> = {
         const health = healthOf({ ready }, traits);
         for (const { ip, targetRef } of ready ? addresses : notReadyAddresses) {
           const where = { cluster: obj.cluster, namespace: obj.namespace, address: ip, targetRef };
-          found.push(...endpointsOfAddress(reader, where, ports, health, traits));
+          append(found, endpointsOfAddress(reader, where, ports, health, traits));
         }
       }
     }

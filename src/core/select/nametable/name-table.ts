@@ -74,7 +74,7 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
     if (!isServed(endpoint, service) || !isSame(endpoint.network, network)) continue;
     const sameCluster = isSame(endpoint.cluster, ownCluster);
     addPod(sameCluster ? local : remote, endpoint);
-    if (sameCluster || multicluster) found.push(...endpoint.addresses);
+    if (sameCluster || multicluster) append(found, endpoint.addresses);
   }
   addPods(table, service, remote);
   // After those of other clusters, as they replace them.

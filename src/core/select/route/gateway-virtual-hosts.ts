@@ -6,6 +6,7 @@
 // the same; tests of ours hold it).
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
+import { append } from '../../base/append.ts';
 import { hostIndexOf } from '../../model/host-index.ts';
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
@@ -280,7 +281,7 @@ function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
     const candidates = alike.get(host.routes[0]) ?? [];
     const last = candidates.findLast(other => sameItems(other.routes, host.routes));
     if (last !== undefined && last.requireTls === host.requireTls) {
-      last.domains.push(...host.domains);
+      append(last.domains, host.domains);
       continue;
     }
     kept.push(host);

@@ -2,6 +2,7 @@
 // part. They have no age, so they come before the user's own: their traffic policy counts, the user's subsets stay.
 // Source: Istio pilot/pkg/config/kube/gateway/backend_policies.go (DestinationRuleCollection).
 
+import { append } from '../../base/append.ts';
 import { OF_GATEWAY_API, PARENTS } from '../../model/derived.ts';
 import { compareText, configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
@@ -34,7 +35,7 @@ export const derivedDestinationRules: Query<string, readonly Obj<'DestinationRul
 function givenIn(reader: Reader, namespace: string): readonly Given[] {
   const policies: Obj[] = [];
   for (const kind of policyKinds) {
-    if (arePoliciesRead(reader, kind)) policies.push(...allOfRevision(reader, kind, `${namespace}/`));
+    if (arePoliciesRead(reader, kind)) append(policies, allOfRevision(reader, kind, `${namespace}/`));
   }
   policies.sort((a, b) => a.creationTime - b.creationTime || compareText(a.name, b.name));
   return policies.flatMap(({ kind, name }) => {

@@ -3,6 +3,7 @@
 // answer: such a client waits for one of each kind that it asks for.
 // Source: Istio pilot/pkg/networking/apigen/apigen.go (APIGenerator.Generate).
 
+import { append } from '../../../core/base/append.ts';
 import { API_GENERATOR, type McpKind, mcpKinds, typeUrlOf } from '../../../core/model/mcp-kinds.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader } from '../../../core/query/reader.ts';
@@ -32,6 +33,6 @@ export const apiSources: readonly ResourceSource[] = [
 
 function envelopesOf(reader: ProxyReader, { kind }: McpKind): readonly Resource<object>[] {
   const objects = [...reader.get(offeredObjects, kind)];
-  if (kind === 'ServiceEntry') objects.push(...reader.get(syntheticEntries, ''));
+  if (kind === 'ServiceEntry') append(objects, reader.get(syntheticEntries, ''));
   return objects.map(object => reader.make(envelope, { object }));
 }

@@ -3,6 +3,7 @@
 // itself are one query.
 // Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters).
 
+import { append } from '../../../core/base/append.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
@@ -139,10 +140,11 @@ export const ownClusters: Query<'', Clusters> = {
     const { outward, inward, unpatched } = proxyClusters(reader);
     const context = outboundContext(reader);
     const made = [...patchedClusters(reader, outward, reader.get(clusterPatches, context))];
-    made.push(...clustersAddedFor(reader, context));
+    append(made, clustersAddedFor(reader, context));
     if (inward.length > 0) {
       const patches = reader.get(clusterPatches, 'SIDECAR_INBOUND');
-      made.push(...patchedClusters(reader, inward, patches, true), ...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
+      append(made, patchedClusters(reader, inward, patches, true));
+      append(made, clustersAddedFor(reader, 'SIDECAR_INBOUND'));
     }
     return [...made, ...unpatched];
   },
@@ -152,7 +154,7 @@ export const ownClusters: Query<'', Clusters> = {
 function waypointOwn(reader: ProxyReader): Clusters {
   const { credential } = selectSpecialClusters(reader);
   const made = [...clustersAddedFor(reader, 'SIDECAR_OUTBOUND'), ...reader.get(waypointClusters, '')];
-  made.push(...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
+  append(made, clustersAddedFor(reader, 'SIDECAR_INBOUND'));
   if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
   return [...made, ...selectModuleClusters(reader).map(inputs => reader.make(moduleServerCluster, inputs))];
 }

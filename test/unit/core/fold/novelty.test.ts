@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../../src/core/event.ts';
-import { newsOf, newsOfList } from '../../../../src/core/fold/novelty.ts';
+import { newsOf, newsOfKinds, newsOfList } from '../../../../src/core/fold/novelty.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
 import { step } from '../../world.ts';
 
@@ -76,5 +76,14 @@ describe('a batch that takes a value back', () => {
   it('is recorded without what repeats the fact before it', () => {
     const [first, again] = [mesh('/dev/stderr'), mesh('/dev/stderr')];
     expect(newsOf(emptyState, SOURCE, [first, again])).toEqual([first]);
+  });
+});
+
+describe('a source that lists nothing of a kind any more', () => {
+  it('deletes more objects than a call takes arguments', () => {
+    const before = folded(service('a.yaml'));
+    const all = Array.from({ length: 200_000 }, () => [...before.records.values()][0]!);
+    const records = { range: () => all.values() } as unknown as State['records'];
+    expect(newsOfKinds({ ...before, records }, SOURCE, ['Service'], [])).toHaveLength(all.length);
   });
 });
