@@ -3,13 +3,13 @@
 // Source: Istio pilot/pkg/model/push_context.go (setDestinationRules),
 // pilot/pkg/model/destination_rule.go (mergeDestinationRule).
 
-import { sameLabels } from '../../base/labels.ts';
 import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';
 import { byAge } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query } from '../../query/reader.ts';
 import type { DestinationRule } from '../../schema/istio-types.gen.ts';
 import { destinationRulesInForce } from '../../translate/in-force.ts';
+import { type ExportedRule, mergedRules } from './destination-rule-merge.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 
 export interface MergedRule {
@@ -34,11 +34,6 @@ export interface RulePool {
 }
 
 type Rule = ObjOf<'DestinationRule'>;
-/** An entry while it is collected. */
-interface Draft {
-  readonly from: Rule[];
-  readonly exportTo: readonly string[];
-}
 
 export interface RulePoolRef {
   readonly pool: 'local' | 'exported' | 'rootPrivate';
@@ -52,20 +47,21 @@ export const rulePool: Query<RulePoolRef, RulePool> = {
     const domain = reader.setting('domainSuffix');
     const enhanced = reader.feature('ENABLE_ENHANCED_DESTINATIONRULE_MERGE');
     const privateByDefault = (reader.mesh('defaultDestinationRuleExportTo') ?? []).includes('.');
-    const drafts = new Map<string, Draft[]>();
+    const byHost = new Map<string, ExportedRule[]>();
     for (const rule of [...destinationRulesInForce(reader, namespace)].sort(inOrder)) {
       const exportTo = exportOf(rule);
       if (!belongs(pool, namespace, exportTo, privateByDefault)) continue;
       const host = resolveShortName(rule.spec.host ?? '', namespace, domain);
-      const known = drafts.get(host);
-      if (known === undefined) drafts.set(host, [{ from: [rule], exportTo }]);
-      else addRule(known, rule, exportTo, enhanced);
+      const known = byHost.get(host);
+      if (known === undefined) byHost.set(host, [{ rule, exportTo }]);
+      else known.push({ rule, exportTo });
     }
     const entries = new Map<string, readonly RuleEntry[]>();
-    for (const [host, list] of drafts) {
+    for (const [host, rules] of byHost) {
+      const merged = mergedRules(rules, enhanced);
       entries.set(
         host,
-        list.map(draft => ({ rule: reader.make(mergedRule, { host, from: draft.from }), exportTo: draft.exportTo })),
+        merged.map(({ from, exportTo }) => ({ rule: reader.make(mergedRule, { host, from }), exportTo })),
       );
     }
     return { entries, wildcards: [...entries.keys()].filter(isWildcard) };
@@ -103,34 +99,6 @@ function united(first: DestinationRule, rest: readonly Rule[]): Partial<Destinat
   return { subsets, trafficPolicy };
 }
 
-/**
- * Joins the rule to the entries it may be merged with; the last of them decides whether it is also an entry of its own.
- */
-function addRule(entries: Draft[], rule: Rule, exportTo: readonly string[], enhanced: boolean): void {
-  let alone = true;
-  for (const entry of entries) {
-    if (enhanced) {
-      if (sameSet(entry.exportTo, exportTo)) alone = false;
-      else {
-        alone = true;
-        const contained = entry.exportTo.length > 0 && entry.exportTo.every(target => exportTo.includes(target));
-        if (!contained) continue;
-      }
-    }
-    const theirs = entry.from[0]!.spec.workloadSelector;
-    const ours = rule.spec.workloadSelector;
-    if (theirs !== undefined && ours !== undefined) {
-      if (!sameLabels(theirs.matchLabels ?? {}, ours.matchLabels ?? {})) {
-        alone = true;
-        continue;
-      }
-      alone = false;
-    } else if (theirs === undefined && ours === undefined) alone = false;
-    entry.from.push(rule);
-  }
-  if (alone) entries.push({ from: [rule], exportTo });
-}
-
 function belongs(
   pool: string | undefined,
   namespace: string,
@@ -154,8 +122,4 @@ function exportOf(rule: Rule): readonly string[] {
 function inOrder(a: Rule, b: Rule): number {
   const selectors = Number(b.spec.workloadSelector !== undefined) - Number(a.spec.workloadSelector !== undefined);
   return selectors || byAge(a as never, b as never);
-}
-
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every(value => b.includes(value));
 }
