@@ -232,13 +232,21 @@ export class SqliteStore implements Store {
         const [seq, time, source, kind, body, hash] = tuple as TextTuple;
         // A page ends before a hole; a read from the hole on gives no rows.
         if (seq !== expected) break;
-        rows.push({ seq, time, source, kind, body, hash });
+        rows.push(this.#wellTyped({ seq, time, source, kind, body, hash }));
         expected += 1;
         chars += body.length;
         if (chars >= PAGE_CHARS_MAX) break;
       }
       return rows;
     });
+  }
+
+  /** Columns have the types of the table's making, and a table from elsewhere may have others. */
+  #wellTyped(row: Row): Row {
+    const { seq, time, source, kind, body } = row;
+    const texts = typeof source === 'string' && typeof kind === 'string' && typeof body === 'string';
+    if (texts && Number.isSafeInteger(time)) return row;
+    throw this.#damaged(seq, texts ? `the time ${time} is none` : 'a column holds no text');
   }
 
   ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {

@@ -31,4 +31,24 @@ describe('a journal from elsewhere', () => {
     };
     await expect(read()).rejects.toThrow(`${path}, seq 1: the body is no JSON object, or nested too deep`);
   });
+
+  it.each([
+    ['kind = NULL', 'a column holds no text'],
+    ['body = NULL', 'a column holds no text'],
+    ['time = 9223372036854775808.0', 'the time 9223372036854776000 is none'],
+  ])('names the row with %s', async (change, why) => {
+    const path = join(temporaryDirectory(), 'j.db');
+    const writing = await openHere(path);
+    await writing.append([added('a'), added('b')]);
+    await writing.close();
+    const db = openForWriting(path);
+    db.exec('CREATE TABLE loose AS SELECT * FROM event; DROP TABLE event; ALTER TABLE loose RENAME TO event');
+    db.exec(`UPDATE event SET ${change} WHERE seq = 1`);
+    db.close();
+    const read = async (): Promise<void> => {
+      const journal = await openHere(path, { readonly: true });
+      for await (const page of journal.records({ from: 1, to: 2, secrets: 'redacted' })) expect(page).toBeDefined();
+    };
+    await expect(read()).rejects.toThrow(`${path}, seq 1: ${why}`);
+  });
 });
