@@ -12,7 +12,7 @@ const proxy = proxyOf(nodeOf({ namespace: 'shop', labels: { app: 'web' } }));
 const many = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => `cluster.local/ns/n${i}/sa/x`);
 
-/** One policy in force with so many principals, in a mesh of 1,000 trust domains, and the findings about it. */
+/** One policy in force with this number of principals, in a mesh of 1,000 trust domains, and the findings about it. */
 function inForce(action: string | undefined, principals: number) {
   const aliases = Array.from({ length: 999 }, (_, i) => `td${i}`);
   const policy: JsonObject = {
