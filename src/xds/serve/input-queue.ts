@@ -1,7 +1,14 @@
 // The inputs of one stream, handled one after another in the order of `add`. Most are ACKs and write callbacks, which
-// are handled synchronously; a promise is made only for an input that has to wait.
+// are handled synchronously; a promise is made only for an input that has to wait. A client that sends a thousand requests
+// in one packet waits for the next tick of the event loop after each INPUTS_PER_TICK of them.
 //
 // Invariant: `handle` is never called while an earlier input is being handled.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { currentTick } from './tick.ts';
+
+/** Of one stream: a tenth of a millisecond each at most. A proxy has fewer than ten when it connects. */
+export const INPUTS_PER_TICK = 16;
 
 export interface InputHandler<T> {
   /** Undefined: done synchronously. */
@@ -16,6 +23,8 @@ export class InputQueue<T> {
   readonly #handler: InputHandler<T>;
   readonly #waiting: T[] = [];
   #isRunning = false;
+  #tick = -1;
+  #handledInTick = 0;
 
   constructor(handler: InputHandler<T>) {
     this.#handler = handler;
@@ -53,7 +62,9 @@ export class InputQueue<T> {
 
   /** Handles inputs until one has to wait; undefined: all are handled. */
   #handleUntilPending(): Promise<void> | undefined {
-    for (let input = this.#waiting.shift(); input !== undefined; input = this.#waiting.shift()) {
+    while (this.#waiting.length > 0) {
+      if (!this.#isHandledInThisTick()) return nextTurn();
+      const input = this.#waiting.shift()!;
       try {
         const pending = this.#handler.handle(input);
         if (pending !== undefined) return pending;
@@ -63,5 +74,13 @@ export class InputQueue<T> {
       if (this.#waiting.length === 0) this.#handler.drained();
     }
     return undefined;
+  }
+
+  /** Counts the next input; false: it has to wait for another tick. */
+  #isHandledInThisTick(): boolean {
+    const tick = currentTick();
+    if (tick !== this.#tick) this.#handledInTick = 0;
+    this.#tick = tick;
+    return ++this.#handledInTick <= INPUTS_PER_TICK;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InputQueue } from '../../../../src/xds/serve/input-queue.ts';
+import { INPUTS_PER_TICK, InputQueue } from '../../../../src/xds/serve/input-queue.ts';
 
 /** A queue whose inputs wait for a promise if there is one under their name. */
 function queue(waits: Readonly<Record<string, Promise<void>>> = {}) {
@@ -56,5 +56,18 @@ describe('the inputs of a stream', () => {
       ...['throws', 'failed: throws', 'drained', 'rejects', 'failed: rejected', 'waits', 'waits done'],
       ...['throws again', 'failed: throws again', 'last', 'drained'],
     ]);
+  });
+
+  it('are handled in order some in a tick, so that a thousand requests in one packet do not hold up others', async () => {
+    const { log, made } = queue();
+    const inputs = Array.from({ length: 2 * INPUTS_PER_TICK + 1 }, (_, i) => `input ${i}`);
+    for (const input of inputs) made.add(input);
+    const handled = (): readonly string[] => log.filter(line => line !== 'drained');
+    expect(handled()).toEqual(inputs.slice(0, INPUTS_PER_TICK));
+    await turn();
+    expect(handled().length).toBeLessThanOrEqual(2 * INPUTS_PER_TICK);
+    for (let i = 0; i < 4; i++) await turn();
+    expect(handled()).toEqual(inputs);
+    expect(log.at(-1)).toBe('drained');
   });
 });
