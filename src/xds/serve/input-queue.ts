@@ -1,6 +1,6 @@
 // The inputs of one stream, handled one after another in the order of `add`. Most are ACKs and write callbacks, which
-// are handled synchronously; a promise is made only for an input that has to wait. A client that sends a thousand requests
-// in one packet waits for the next tick of the event loop after each INPUTS_PER_TICK of them.
+// are handled synchronously; a promise is made only for an input that has to wait. A client that sends a thousand
+// requests in one packet waits for the next tick of the event loop after each INPUTS_PER_TICK of them.
 //
 // Invariant: `handle` is never called while an earlier input is being handled.
 

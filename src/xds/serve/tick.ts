@@ -1,5 +1,5 @@
-// Which tick of the event loop it is: what may be done so often in a tick is counted by it, without a timer for each
-// that counts. One immediate for all, and none in a tick in which nobody asks.
+// Which tick of the event loop it is, for limits of what is done in one tick. One immediate serves all that ask, and
+// there is none in a tick in which nothing asks.
 
 let tick = 0;
 let isAsked = false;
