@@ -9,6 +9,7 @@ import type { ServiceRef } from '../model/service-ref.ts';
 import { mergeAllPushRequests, mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
+import { aliasesByTarget } from '../registry/aliases.ts';
 import { addressAllocation } from '../registry/allocated-addresses.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
@@ -30,13 +31,14 @@ export interface Comparison {
 export const PARTS_COMPARED_MAX = 100;
 
 /**
- * The addresses that are allocated to hosts follow from all ServiceEntries, so they are not compared: those of an entry
- * change with the entry itself, and others do not count here.
+ * What follows from all objects of a kind is not compared. Addresses that are allocated to the hosts of a ServiceEntry
+ * change with the entry itself, and those of others do not count here; the services that an alias leads to are found
+ * from the alias (service.ts).
  */
-const NO_ALLOCATION = { [addressAllocation.name]: new Map() };
+const NOT_COMPARED = { [addressAllocation.name]: new Map(), [aliasesByTarget.name]: new Map() };
 
 export function compareStates(seq: number, before: State, after: State): Comparison {
-  return { seq, ...readersOf(before, after, NO_ALLOCATION), state: after };
+  return { seq, ...readersOf(before, after, NOT_COMPARED), state: after };
 }
 
 /** The push that a change of a service's endpoints requests; `noPush` if they are equal. */

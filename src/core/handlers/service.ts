@@ -53,16 +53,22 @@ function differenceRequest(
   const { namespace, hostname } = service;
   const endpoints = endpointRequest(comparison, hostname, namespace);
   if (sameContent(old, now)) return endpoints;
-  const keys = [serviceKey(namespace, hostname), ...targetKeys(comparison, old), ...targetKeys(comparison, now)];
-  return mergeAllPushRequests([pushRequest(comparison.seq, 'service', keys, { full: true }), endpoints]);
+  const targets = [old, now].map(version => targetKeys(comparison, version));
+  const keys = [serviceKey(namespace, hostname), ...targets.flatMap(found => found ?? [])];
+  const forced = targets.includes(undefined);
+  return mergeAllPushRequests([pushRequest(comparison.seq, 'service', keys, { full: true, forced }), endpoints]);
 }
 
-/** The services that an alias resolves to carry its name. */
-function targetKeys({ before, after }: Comparison, service: Service | undefined): readonly string[] {
+/** Aliases that lead to each other and are followed; past it, a change of one concerns all proxies. */
+export const ALIAS_CHAIN_MAX = 16;
+
+/** The services that an alias resolves to carry its name. Undefined: they are too far away. */
+function targetKeys({ before, after }: Comparison, service: Service | undefined): readonly string[] | undefined {
   const seen = new Set<string>();
   const keys: string[] = [];
   let target = service?.externalName;
   while (target !== undefined && !seen.has(target)) {
+    if (seen.size === ALIAS_CHAIN_MAX) return undefined;
     seen.add(target);
     const found = [...before.get(servicesOfHost, target), ...after.get(servicesOfHost, target)];
     for (const { namespace, hostname } of found) keys.push(serviceKey(namespace, hostname));

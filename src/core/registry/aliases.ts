@@ -19,7 +19,8 @@ export const aliasesOf: Query<string, Service['aliases']> = {
   run: (reader, hostname) => reader.get(aliasesByTarget, '').get(hostname) ?? [],
 };
 
-const aliasesByTarget: Query<'', ReadonlyMap<string, Service['aliases']>> = {
+/** Made of all ExternalName Services. */
+export const aliasesByTarget: Query<'', ReadonlyMap<string, Service['aliases']>> = {
   name: 'registry/aliasesByTarget',
   run: reader => {
     const found = new Map<string, { readonly hostname: string; readonly namespace: string }[]>();

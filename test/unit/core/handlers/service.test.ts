@@ -3,6 +3,7 @@
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { ALIAS_CHAIN_MAX } from '../../../../src/core/handlers/service.ts';
 import { inCluster } from '../../world.ts';
 import { service, serviceEntry, slice, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
@@ -104,6 +105,12 @@ describe('an alias of a Service pushes:', () => {
     ],
     ['only itself if it refers to itself', [], says(alias('a', host('a'))), `full service ${serviceKey('a')}`],
     ['only itself for an unknown target', [], says(alias('a', 'example.com')), `full service ${serviceKey('a')}`],
+    [
+      'everything, where a chain is too long to follow',
+      Array.from({ length: ALIAS_CHAIN_MAX + 1 }, (_, i) => alias(`c${i}`, host(`c${i + 1}`))),
+      says(alias('a', host('c0'))),
+      `full forced service ${serviceKey('a')}`,
+    ],
     [
       'the old and the new target when it changes',
       [web, serviceEntry('e', { hosts: ['e.com'] }), alias('a', host('web'))],

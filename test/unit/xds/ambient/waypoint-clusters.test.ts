@@ -80,7 +80,8 @@ describe('a cluster of a waypoint', () => {
     expect([insecure(), insecure(simple({})), insecure(simple({ sni: 'a.com' }))]).toEqual([false, false, true]);
   });
 
-  it('of a service that the namespace of the waypoint does not see has no endpoints, and an assignment that says so', () => {
+  it('of a service that its namespace does not see has no endpoints, and over state of the world an assignment that says so', () => {
+    const sotw = { ...way, protocol: 'sotw' } as const;
     const world = (exportTo: JsonObject) => {
       const gateway = waypoint('way', { namespace: 'shop', listeners: [hbone({ from: 'All' })] });
       const web = service('web', '10.0.0.7', [port('http', 80)], {
@@ -101,13 +102,13 @@ describe('a cluster of a waypoint', () => {
     const name = 'inbound-vip|80|http|web.far.svc.cluster.local';
     const hidden = world({ 'networking.istio.io/exportTo': '.' });
     expect(clustersOf(hidden, way).has(name)).toBe(true);
-    expect(ask(hidden, endpointsOf, name, way)?.message).toEqual({ clusterName: name });
+    expect(ask(hidden, endpointsOf, name, sotw)?.message).toEqual({ clusterName: name });
     const listed: Query<'', readonly string[]> = {
       name: 'test/listed',
-      run: reader =>
-        endpointsOfClusters(reader, [name, 'outbound|80||web.far.svc.cluster.local']).map(of => of.clusterName),
+      run: reader => endpointsOfClusters(reader, [name]).map(of => of.clusterName),
     };
-    expect(ask(hidden, listed, '', way)).toEqual([name]);
+    expect(ask(hidden, listed, '', sotw)).toEqual([name]);
+    expect(ask(hidden, listed, '', { ...way, protocol: 'delta' })).toEqual([]);
     expect(ask(world({}), endpointsOf, name, way)?.message.endpoints).toHaveLength(1);
   });
 
