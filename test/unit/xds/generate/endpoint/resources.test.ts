@@ -31,8 +31,11 @@ describe('the endpoint assignment', () => {
     ['an inbound cluster', 'inbound|80||'],
     ['a special cluster', 'BlackHoleCluster'],
     ['no name at all', ''],
-  ])('of %s is absent', (_what, name) => {
-    expect(assignment(scene(), name)).toBeUndefined();
+  ])('of %s is absent for a delta client, and without endpoints over state of the world', (_what, name) => {
+    const { tracker, state } = scene();
+    const sotw = state.proxies.get('p')!;
+    expect(tracker.get(state, { ...sotw, protocol: 'delta' }, endpointsOf, name)).toBeUndefined();
+    expect(tracker.get(state, sotw, endpointsOf, name)?.message).toEqual({ clusterName: name });
   });
 
   it('of an unknown port or a DNS service is empty', () => {
