@@ -18,6 +18,9 @@ export interface Verdict {
   readonly reason?: string;
 }
 
+/** Warnings of one answer, far more than an API server shows: 4,096 characters of them. */
+export const WARNINGS_MAX = 100;
+
 const ALWAYS_REJECT = 'internal.istio.io/webhook-always-reject';
 const DRY_RUN = 'istio.io/dry-run';
 const MEMBERS: readonly string[] = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
@@ -58,7 +61,12 @@ export function verdictOn(request: AdmissionRequest): Verdict {
   const { notYet } = definition;
   const unused = notYet === undefined ? [] : [`${definition.kind}: ${notYet}`];
   const warnings = [...validationWarnings(judged.object), ...unreachableWarnings(judged.object), ...unused];
-  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
+  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: firstOf(warnings) }) };
+}
+
+function firstOf(warnings: readonly string[]): readonly string[] {
+  if (warnings.length <= WARNINGS_MAX) return warnings;
+  return [...warnings.slice(0, WARNINGS_MAX), `and ${warnings.length - WARNINGS_MAX} more`];
 }
 
 /** Every reason on a line of its own, as Go's multierror writes them: `kubectl` shows the text as it is. */

@@ -159,6 +159,12 @@ describe('The validating webhook', () => {
     expect(judged('ServiceEntry', { ...entry, ports: tcp }, out).warnings).toHaveLength(1);
   });
 
+  it('lists a hundred warnings and counts the others', () => {
+    const http = Array.from({ length: 152 }, () => ({ route: [{ destination: { host } }] }));
+    const { warnings = [] } = judged('VirtualService', { hosts: [host], http });
+    expect([warnings.length, warnings.at(-1)]).toEqual([101, 'and 51 more']);
+  });
+
   it('refuses with every reason on a line of its own', () => {
     const { message = '' } = judged('VirtualService', { hosts: [], http: [{ route: [{ destination: {} }] }, {}] });
     expect(message).toMatch(/^configuration is invalid: \d+ errors occurred:\n(\t\* [^\n]+\n){2,}\n$/);
