@@ -23,8 +23,9 @@ export const telemetryFindings: Query<'', readonly TelemetryFinding[]> = {
   name: 'select/telemetryFindings',
   run: reader => {
     const all = reader.objects('Telemetry');
+    const oldest = oldestOfNamespaces(all);
     return [
-      ...all.flatMap(one => [...ofLevel(one, all), ...ofEntries(reader, one)].map(of(one))),
+      ...all.flatMap(one => [...ofLevel(one, oldest), ...ofEntries(reader, one)].map(of(one))),
       ...reader
         .objects('TrafficExtension')
         .flatMap(one => [...ofModule(reader, one, 'spec.wasm', one.spec.wasm ?? {})].map(of(one))),
@@ -37,12 +38,23 @@ const of =
   ({ kind, namespace, name }: Obj<TelemetryFinding['kind']>) =>
   (told: Told): TelemetryFinding => ({ kind, key: `${namespace}/${name}`, ...told });
 
+/** Namespace → the oldest object for the whole of it. */
+function oldestOfNamespaces(all: readonly Obj<'Telemetry'>[]): ReadonlyMap<string, Obj<'Telemetry'>> {
+  const oldest = new Map<string, Obj<'Telemetry'>>();
+  for (const one of all.filter(({ spec }) => isNamespaceWide(spec)).sort(byAge)) {
+    if (!oldest.has(one.namespace)) oldest.set(one.namespace, one);
+  }
+  return oldest;
+}
+
 /** Of the objects for a whole namespace the oldest counts. */
-function* ofLevel(one: Obj<'Telemetry'>, all: readonly Obj<'Telemetry'>[]): IterableIterator<Told> {
-  if (!isNamespaceWide(one.spec)) return;
-  const [oldest] = all.filter(other => other.namespace === one.namespace && isNamespaceWide(other.spec)).sort(byAge);
-  if (oldest === one) return;
-  const message = `has no effect: ${oldest!.name} is older, and one Telemetry counts for a whole namespace`;
+function* ofLevel(
+  one: Obj<'Telemetry'>,
+  oldestByNamespace: ReadonlyMap<string, Obj<'Telemetry'>>,
+): IterableIterator<Told> {
+  const oldest = oldestByNamespace.get(one.namespace);
+  if (!isNamespaceWide(one.spec) || oldest === undefined || oldest === one) return;
+  const message = `has no effect: ${oldest.name} is older, and one Telemetry counts for a whole namespace`;
   yield { path: 'spec.selector', message };
 }
 
