@@ -202,6 +202,21 @@ function checkIdentity(db: Db, path: string): void {
     );
   }
   if (format < 1) throw new JournalFault('damaged', `the format number is ${format}`, { path });
+  refusePrograms(db, path);
+}
+
+/** A view, a trigger or a virtual table runs what another wrote, without end if it likes. A journal has none. */
+function refusePrograms(db: Db, path: string): void {
+  const found = db
+    .prepare(
+      `SELECT name, CASE type WHEN 'table' THEN 'virtual table' ELSE type END AS what FROM sqlite_master
+       WHERE type NOT IN ('table', 'index') OR (type = 'table' AND rootpage = 0) LIMIT 1`,
+    )
+    .get() as { readonly name: string; readonly what: string } | undefined;
+  if (found === undefined) return;
+  throw new JournalFault('foreign', `it has a ${found.what} ${found.name}, which no journal has; give another path`, {
+    path,
+  });
 }
 
 /** Any error of SQLite while reading or opening, as a fault that says where. */

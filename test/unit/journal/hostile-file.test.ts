@@ -51,4 +51,24 @@ describe('a journal from elsewhere', () => {
     };
     await expect(read()).rejects.toThrow(`${path}, seq 1: ${why}`);
   });
+
+  it.each([
+    [
+      'view event',
+      'DROP TABLE event; CREATE VIEW event AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq FROM n) SELECT * FROM n',
+    ],
+    ['trigger t', 'CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM event; END'],
+    ['virtual table v', 'CREATE VIRTUAL TABLE v USING fts5(a)'],
+  ])('is refused if it has a %s, before anything is read', async (what, sql) => {
+    const path = join(temporaryDirectory(), 'j.db');
+    const writing = await openHere(path);
+    await writing.append([added('a')]);
+    await writing.close();
+    const db = openForWriting(path);
+    db.exec(sql);
+    db.close();
+    for (const open of [openForReading, openForWriting]) {
+      expect(() => open(path)).toThrow(`${path}: it has a ${what}, which no journal has`);
+    }
+  });
 });
