@@ -19,7 +19,7 @@ export interface ClusterEndpoints {
   readonly rule: MergedRule | undefined;
 }
 
-/** Undefined for a name of a service that is not in the proxy's scope, unless it is told that it has no endpoints. */
+/** Undefined: no service of the proxy's scope has the name, and the protocol can say that (`withoutService`). */
 export function endpointsOfCluster(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   const hostname = outboundHost(clusterName);
   const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
@@ -29,9 +29,9 @@ export function endpointsOfCluster(reader: ProxyReader, clusterName: string): Cl
 }
 
 /**
- * A delta client is told that there is no such assignment, and goes on. Over state of the world that cannot be said,
- * and Envoy waits for the assignment of each cluster, also of a waypoint's, which are not of its scope, and of one that
- * an EnvoyFilter added. Source: Istio pilot/pkg/xds/eds.go (buildEndpoints).
+ * A delta response removes the name, and Envoy goes on. A state-of-the-world response cannot remove one, and Envoy
+ * waits for the assignment of each cluster, also of a waypoint's, which are not of its scope, and of one that an
+ * EnvoyFilter added. Source: Istio pilot/pkg/xds/eds.go (buildEndpoints).
  */
 function withoutService(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
   return reader.protocol() === 'sotw' ? { clusterName, service: undefined, rule: undefined } : undefined;
