@@ -1,6 +1,7 @@
 // ExternalName Services are other names of services: chains are followed to the first name that is no alias, loops lead
 // nowhere. Source: Istio pilot/pkg/model/push_context.go (resolveServiceAliases).
 
+import { groupsOf } from '../base/groups.ts';
 import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';
 import type { Query } from '../query/reader.ts';
@@ -23,14 +24,13 @@ export const aliasesOf: Query<string, Service['aliases']> = {
 export const aliasesByTarget: Query<'', ReadonlyMap<string, Service['aliases']>> = {
   name: 'registry/aliasesByTarget',
   run: reader => {
-    const found = new Map<string, { readonly hostname: string; readonly namespace: string }[]>();
-    for (const { hostname, namespace, target } of reader.get(resolvedAliases, '')) {
-      const known = found.get(target);
-      if (known === undefined) found.set(target, [{ hostname, namespace }]);
-      else known.push({ hostname, namespace });
-    }
-    for (const aliases of found.values()) {
+    const found = new Map<string, Service['aliases']>();
+    for (const [target, aliases] of groupsOf(reader.get(resolvedAliases, ''), alias => alias.target)) {
       aliases.sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.hostname, b.hostname));
+      found.set(
+        target,
+        aliases.map(({ hostname, namespace }) => ({ hostname, namespace })),
+      );
     }
     return found;
   },

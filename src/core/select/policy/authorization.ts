@@ -7,6 +7,7 @@
 // pilot/pkg/security/authz/builder/builder.go.
 
 import { goBoolean } from '../../base/go-boolean.ts';
+import { groupsOf } from '../../base/groups.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
@@ -101,9 +102,7 @@ function attachedPolicies(
     reader
       .get(authorizationPoliciesIn, namespace)
       .filter(policy => applies(namespace, policy))
-      .map(policy =>
-        reader.make(appliedPolicy, { obj: policy, domains: reader.mesh('trustDomainAliases').length + 1 }),
-      ),
+      .map(policy => reader.make(appliedPolicy, { obj: policy, domains: ownTrustDomains(reader).length })),
   );
 }
 
@@ -126,13 +125,7 @@ const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'>; reado
   };
 
 function externalPolicies(reader: ProxyReader, custom: readonly AppliedPolicy[]): readonly ExternalPolicies[] {
-  const byProvider = new Map<string, AppliedPolicy[]>();
-  for (const policy of custom) {
-    const provider = providerNamed(policy.spec);
-    const known = byProvider.get(provider);
-    if (known === undefined) byProvider.set(provider, [policy]);
-    else known.push(policy);
-  }
+  const byProvider = groupsOf(custom, ({ spec }) => providerNamed(spec));
   const tooMany = byProvider.size > 1 && !reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS');
   return [...byProvider.keys()].sort(compareText).map(provider => ({
     provider,

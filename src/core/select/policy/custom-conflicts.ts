@@ -5,6 +5,7 @@
 // workloads here, and the selectors of a workload are found by one of their labels. Thousands of policies are not
 // compared in pairs: of those that a policy meets a few are listed, and of those with one selector a few are looked at.
 
+import { groupsOf } from '../../base/groups.ts';
 import { canonicalJson, type Json } from '../../base/json.ts';
 import { type Labels, selects } from '../../base/labels.ts';
 import type { Obj } from '../../model/object.ts';
@@ -42,17 +43,6 @@ const byText = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 /** Policies attached to a Gateway or Service by name meet those with the same name alone. */
 function targetOf({ spec }: Policy): string {
   return canonicalJson((spec.targetRefs ?? spec.targetRef ?? null) as Json);
-}
-
-function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Policies with one selector. */

@@ -12,6 +12,7 @@ import { customConflicts } from './custom-conflicts.ts';
 import { externalAuthorizer, providerNamed } from './external-authorizer.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 import { exceedsReplacement, REPLACED_PRINCIPALS_MAX } from './trust-domain-limit.ts';
+import { ownTrustDomains } from './trust-domains.ts';
 
 export interface PolicyFinding {
   readonly kind: 'AuthorizationPolicy' | 'RequestAuthentication';
@@ -62,7 +63,7 @@ function* ofProvider(reader: Reader, { namespace, name, spec }: Obj<'Authorizati
 }
 
 function* ofTrustDomains(reader: Reader, { spec }: Obj<'AuthorizationPolicy'>): IterableIterator<Told> {
-  if (!exceedsReplacement(spec, reader.mesh('trustDomainAliases').length + 1)) return;
+  if (!exceedsReplacement(spec, ownTrustDomains(reader).length)) return;
   const message = `has more than ${REPLACED_PRINCIPALS_MAX} principals in all trust domains of the mesh: ALLOW allows nothing, DENY denies everything`;
   yield { effect: 'refuses', path: 'spec.rules', message };
 }
