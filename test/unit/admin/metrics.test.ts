@@ -96,6 +96,9 @@ describe('metrics', () => {
       expect(text).toContain(`\n${name}`);
     }
     expect(text).toMatch(/\nperiplus_loop_lag_max_seconds \d/);
+    for (const figure of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
+      expect(text.match(new RegExp(`^nodejs_eventloop_lag_${figure}_seconds [0-9]`, 'gm'))).toHaveLength(1);
+    }
   });
 });
 
