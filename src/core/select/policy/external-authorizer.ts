@@ -9,6 +9,7 @@
 import { isEnvoyStatus } from '../../base/http-status.ts';
 import { isIp } from '../../base/ip.ts';
 import { checkNamespacedHost, fqdnProblem } from '../../kinds/istio/validate/hosts.ts';
+import { providerOf } from '../../mesh/providers.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type {
@@ -34,7 +35,7 @@ export const externalAuthorizer: Query<string, ExternalAuthorizer> = {
     if (name.length > NAME_LENGTH_MAX || !NAME.test(name)) {
       return unusable(`the provider's name "${name}" is not a label of DNS`);
     }
-    const provider = reader.mesh('extensionProviders').find(candidate => candidate.name === name);
+    const provider = providerOf(reader.mesh('extensionProviders'), name);
     if (provider?.envoyExtAuthzHttp !== undefined) return httpAuthorizer(reader, provider.envoyExtAuthzHttp);
     if (provider?.envoyExtAuthzGrpc !== undefined) return grpcAuthorizer(reader, provider.envoyExtAuthzGrpc);
     return unusable(`MeshConfig has no external authorizer called "${name}"`);

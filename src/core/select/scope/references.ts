@@ -8,6 +8,7 @@ import { type Labels, selects } from '../../base/labels.ts';
 import type { KindDefinition } from '../../kinds/definition.ts';
 import type { HostReference, ObjectReference, Reference, WorkloadReference } from '../../kinds/references.ts';
 import { definitions, kindNames } from '../../kinds/registry.ts';
+import { providerOf } from '../../mesh/providers.ts';
 import { isWildcard, resolveShortName } from '../../model/hosts.ts';
 import type { KindName } from '../../model/kind.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
@@ -63,7 +64,7 @@ function missingName(
   if ('host' in reference) return missingHost(reader, obj, reference);
   if ('provider' in reference) {
     const { provider } = reference;
-    const known = reader.mesh('extensionProviders').some(({ name }) => name === provider);
+    const known = providerOf(reader.mesh('extensionProviders'), provider) !== undefined;
     return known ? undefined : `extension provider ${provider}`;
   }
   return missingObject(reader, reference);

@@ -46,10 +46,11 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
   run: (reader, traffic) => {
     const defaults = defaultProviders(reader, 'metrics');
     const entries = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(level => level.metrics ?? []);
+    const addressed = addressees(defaults, entries);
     const specs: StatsSpec[] = [];
     for (const name of providersInScope(defaults, entries)) {
       if (extensionProvider(reader, name)?.prometheus === undefined) continue;
-      const spec = statsSpec(name, defaults, entries, traffic);
+      const spec = statsSpec(name, entries, addressed, traffic);
       if (spec !== undefined) specs.push(spec);
     }
     return specs;
@@ -60,6 +61,16 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
 function providersInScope(defaults: readonly string[], entries: readonly Metrics[]): readonly string[] {
   const named = entries.map(providerNames).filter(names => names.length > 0);
   return [...new Set(named.at(-1) ?? defaults)].sort(compareText);
+}
+
+/** The providers that each entry is for: those it names, else those of the entry before it, else the defaults. */
+function addressees(defaults: readonly string[], entries: readonly Metrics[]): readonly ReadonlySet<string>[] {
+  let names: ReadonlySet<string> = new Set(defaults);
+  return entries.map(entry => {
+    const own = providerNames(entry);
+    if (own.length > 0) names = new Set(own);
+    return names;
+  });
 }
 
 interface Override {
@@ -77,17 +88,14 @@ interface Merged {
 /** Undefined if the mode is off. */
 function statsSpec(
   provider: string,
-  defaults: readonly string[],
   entries: readonly Metrics[],
+  addressed: readonly ReadonlySet<string>[],
   traffic: TrafficClass,
 ): StatsSpec | undefined {
   const merged: Merged = { off: false, overrides: new Map() };
-  let names = defaults;
   let reportingInterval: unknown;
-  for (const entry of entries) {
-    const own = providerNames(entry);
-    if (own.length > 0) names = own;
-    if (!names.includes(provider)) continue;
+  for (const [i, entry] of entries.entries()) {
+    if (!addressed[i]!.has(provider)) continue;
     if (entry.reportingInterval !== undefined) reportingInterval = entry.reportingInterval;
     for (const override of entry.overrides ?? []) {
       if (modeMatches(override.match?.mode, traffic)) applyOverride(merged, override);

@@ -4,6 +4,7 @@
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
+import { providerOfAnyCase } from '../../mesh/providers.ts';
 import { byAge } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { MeshConfig_ExtensionProvider, Telemetry } from '../../schema/istio-types.gen.ts';
@@ -64,6 +65,5 @@ export function providerNames(entry: ProviderEntry): readonly string[] {
 
 /** The definition of an extension provider in MeshConfig; its name is found without regard to case. */
 export function extensionProvider(reader: Reader, name: string): MeshConfig_ExtensionProvider | undefined {
-  const wanted = name.toLowerCase();
-  return reader.mesh('extensionProviders').find(provider => provider.name?.toLowerCase() === wanted);
+  return providerOfAnyCase(reader.mesh('extensionProviders'), name);
 }

@@ -28,7 +28,25 @@ const named = (...names: readonly string[]) => ({ providers: names.map(name => (
 const when = (expression: string) => ({ filter: { expression } });
 const of = (...accessLogging: readonly JsonObject[]): JsonObject => ({ accessLogging });
 
+/** CPU of the logs of so many providers; the least of some, because collections make single ones longer. */
+function costOf(count: number): number {
+  const names = Array.from({ length: count }, (_, i) => `p${i}`);
+  const mesh = { extensionProviders: names.map(name => ({ name, envoyFileAccessLog: { path: `/${name}` } })) };
+  const state = withLevels({ namespace: of(named(...names)) }, mesh);
+  const take = (): number => {
+    const before = process.cpuUsage();
+    expect(ask(state, accessLogs, 'outbound', proxy)).toHaveLength(count);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  return Math.min(take(), take(), take());
+}
+
 describe('access logs', () => {
+  it('of eight times as many providers cost eight times as much, give or take', () => {
+    expect(costOf(8_000)).toBeLessThan(24 * Math.max(costOf(1_000), 2));
+  });
+
   it('are those of the default provider, which no longer counts for a mode once entries exist for the other', () => {
     expect(logs({}, 'inbound', DEFAULT_A)).toEqual(['/a']);
     const client = { match: { mode: 'CLIENT' } };
