@@ -76,6 +76,10 @@ module.exports = {
       '^src/xds/proto/',
     ]),
     only('push-is-pure', 'the push schedule imports the core', '^src/xds/push/', ['^src/core/']),
+    only('ports-know-node', 'what servers of all ports share imports nothing but node', '^src/net/', [
+      '(^|/)node_modules/@types/node/',
+      '^[a-z_/]+$',
+    ]),
     only('journal-knows-the-core-alone', 'the journal imports the core, better-sqlite3 and node', '^src/journal/', [
       '^src/core/',
       '(^|/)node_modules/(better-sqlite3|@types/better-sqlite3|@types/node)/',

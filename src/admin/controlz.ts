@@ -3,8 +3,9 @@
 // answers only callers that reach it under a name of this machine, whatever address it listens on.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '../net/listen.ts';
+import { limitConnections } from '../net/open-connections.ts';
 import { namesThisMachine } from './http.ts';
-import { limitConnections } from './open-connections.ts';
 
 /** The part of a log that ControlZ changes. */
 export interface LeveledLog<S extends string> {
@@ -38,6 +39,7 @@ export async function serveControlZ<S extends string>(
   { host, port }: { readonly host: string; readonly port: number },
   log: LeveledLog<S>,
   about: Readonly<Record<S, string>>,
+  onError: (message: string) => void,
 ): Promise<ControlZ> {
   const server = createServer(
     { requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX },
@@ -49,13 +51,8 @@ export async function serveControlZ<S extends string>(
     },
   );
   limitConnections(server, CONNECTIONS_MAX);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host: host === '' ? undefined : host }, resolve);
-  });
-  const bound = server.address();
   return {
-    port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    port: await listen(server, { host, port }, onError),
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve());

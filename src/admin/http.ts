@@ -4,12 +4,13 @@
 // such peers), and other callers as `admits` decides. A browser on this machine is such a peer too, and a page from
 // anywhere may make it ask: so the Host that it names has to be this machine (DNS rebinding).
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
 import { HistoryFault } from '../history/history-fault.ts';
+import { listen } from '../net/listen.ts';
+import { limitConnections } from '../net/open-connections.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
 import { Busy, OneAtATime } from './one-at-a-time.ts';
-import { limitConnections } from './open-connections.ts';
 
 export interface Answer {
   readonly status: number;
@@ -149,10 +150,8 @@ export async function serveHttp(
     },
   );
   limitConnections(server);
-  await listen(server, address);
-  const bound = server.address();
   return {
-    port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
+    port: await listen(server, address, onError),
     close: () =>
       new Promise(resolve => {
         const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX);
@@ -266,14 +265,4 @@ function sendFrom(response: ServerResponse, parts: readonly Buffer[], at: number
     if (response.write(part)) setImmediate(goOn);
     else response.once('drain', goOn);
   }
-}
-
-function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port: address.port, host: address.host === '' ? undefined : address.host }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

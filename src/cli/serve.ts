@@ -114,7 +114,8 @@ async function openControlZ(
 ): Promise<ControlZ | undefined> {
   if (port === '0') return undefined;
   try {
-    return await serveControlZ({ host, port: Number(port) }, log, logScopes);
+    const failed = (message: string): void => log('warn', `ControlZ: ${message}`);
+    return await serveControlZ({ host, port: Number(port) }, log, logScopes, failed);
   } catch (error) {
     log('warn', `ControlZ cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;

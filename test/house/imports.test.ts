@@ -41,6 +41,7 @@ describe('import rules', () => {
     expect(names).toContain('offline-serves-nobody: src/offline/knows-runtime.ts');
     expect(names).toContain('admin-shows: src/admin/knows-runtime.ts');
     expect(names).toContain('grpc-is-glue: src/xds/serve/knows-grpc.ts');
+    expect(names).toContain('ports-know-node: src/net/knows-admin.ts');
     expect(names).toContain('replicas-know-the-journal: src/replicas/knows-runtime.ts');
     expect(names).toContain('only-one-folder-knows-nats: src/runtime/knows-nats.ts');
     expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');

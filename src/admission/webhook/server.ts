@@ -8,8 +8,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { limitConnections } from '../../admin/open-connections.ts';
-import { BatchPerTick } from '../../xds/serve/batch-per-tick.ts';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
+import { listen } from '../../net/listen.ts';
+import { limitConnections } from '../../net/open-connections.ts';
 import { Bodies } from './bodies.ts';
 import { REVIEW_MARKS_MAX, ReviewShape } from './review-shape.ts';
 import { ReviewTurns } from './review-turns.ts';
@@ -83,15 +84,7 @@ export class WebhookServer {
 
   /** Resolves with the port. */
   listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-        this.#server.removeListener('error', reject);
-        this.#server.on('error', error => this.#options.log('warn', `webhook port: ${error.message}`));
-        const address = this.#server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
-    });
+    return listen(this.#server, { host, port }, message => this.#options.log('warn', `webhook port: ${message}`));
   }
 
   /** Requests under way are answered, for at most `ms`. */

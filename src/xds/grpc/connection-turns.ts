@@ -7,8 +7,8 @@
 // (`ReadInTurns`).
 
 import type { Socket } from 'node:net';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
 import { AdmissionGate, type InHand, type Release } from '../serve/admission-gate.ts';
-import { BatchPerTick } from '../serve/batch-per-tick.ts';
 import type { HostClock, HostTimer } from '../serve/host.ts';
 import { ReadInTurns, resumeReading } from './held-reading.ts';
 

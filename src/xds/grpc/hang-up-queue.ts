@@ -6,7 +6,7 @@
 // writes to it fail anyway. Connections that were reset are closed by Node at once.
 
 import type { ServerHttp2Session } from 'node:http2';
-import { BatchPerTick } from '../serve/batch-per-tick.ts';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
 
 /** About 0.1 ms each. */
 export const HANG_UPS_PER_TICK = 50;

@@ -4,10 +4,10 @@
 
 import { createServer, type Server } from 'node:net';
 import type { ConnectionInjector } from '@grpc/grpc-js';
+import { listen } from '../../net/listen.ts';
 import type { InHand } from '../serve/admission-gate.ts';
 import type { HostClock } from '../serve/host.ts';
 import { ConnectionTurns } from './connection-turns.ts';
-import { listen } from './listen.ts';
 
 export interface PlainPortOptions {
   readonly clock: HostClock;

@@ -9,12 +9,12 @@ import { constants } from 'node:crypto';
 import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
+import { listen } from '../../net/listen.ts';
 import type { InHand } from '../serve/admission-gate.ts';
-import { BatchPerTick } from '../serve/batch-per-tick.ts';
 import type { HostClock } from '../serve/host.ts';
 import { type Connection, ConnectionTurns, clientOf } from './connection-turns.ts';
 import { holdReading, resumeReading } from './held-reading.ts';
-import { listen } from './listen.ts';
 import { certificateOf } from './peer.ts';
 
 export interface TlsMaterial {

@@ -16,9 +16,9 @@ import {
 } from '@grpc/grpc-js';
 import type { Peer } from '../../core/model/caller.ts';
 import type { PushRequest } from '../../core/push-request.ts';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
-import { BatchPerTick } from '../serve/batch-per-tick.ts';
 import type { XdsHost } from '../serve/host.ts';
 import { type Authenticate, Hub } from '../serve/hub.ts';
 import type { XdsLimits } from '../serve/limits.ts';

@@ -2,7 +2,7 @@
 // streams are out. HTTP/2 calls back between handing one connection and the next to the operating system, so work done
 // in the callback would delay the last proxy.
 
-import { BatchPerTick } from './batch-per-tick.ts';
+import { BatchPerTick } from '../../net/batch-per-tick.ts';
 
 /** About 20 µs each. */
 export const COMPLETIONS_PER_TICK = 250;

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HEADERS_MS_MAX, type HttpServer, type Route, serveHttp, text } from '../../../src/admin/http.ts';
 import { PAGES_WAITING_MAX } from '../../../src/admin/one-at-a-time.ts';
-import { CONNECTIONS_MAX } from '../../../src/admin/open-connections.ts';
+import { CONNECTIONS_MAX } from '../../../src/net/open-connections.ts';
 
 let server: HttpServer | undefined;
 const sockets: Socket[] = [];

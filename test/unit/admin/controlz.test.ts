@@ -12,7 +12,7 @@ let served: ControlZ;
 beforeEach(async () => {
   lines.length = 0;
   const log = makeLog({ level: 'info', json: false, clock, write: line => lines.push(line) });
-  served = await serveControlZ({ host: '127.0.0.1', port: 0 }, log, logScopes);
+  served = await serveControlZ({ host: '127.0.0.1', port: 0 }, log, logScopes, () => undefined);
   says = () => {
     log('debug', 'detail');
     log('warn', 'trouble');

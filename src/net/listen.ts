@@ -1,4 +1,4 @@
-// Binds a listener of a port of this server.
+// Binds a listener of one of this process's ports.
 
 import type { Server } from 'node:net';
 
