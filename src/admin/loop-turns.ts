@@ -1,6 +1,6 @@
 // How long each turn of the event loop takes, without a timer: `monitorEventLoopDelay` of Node wakes an idle process a
-// hundred times a second, which is 8 ms of CPU time. An immediate that does not keep the loop alive runs once a turn and
-// causes none.
+// hundred times a second, which is 8 ms of CPU time. An immediate that does not keep the loop alive runs once a turn
+// and causes none.
 
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks';
 

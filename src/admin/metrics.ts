@@ -14,7 +14,7 @@ import { VERSION } from './version.ts';
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
 /** istiod's, of the metric that counts the same. */
 const CONTEXT_SECONDS = [0.01, 0.1, 0.5, 1, 3, 5];
-/** Milliseconds between wake-ups of prom-client's own watch of the event loop, the most that it takes: ours is shown. */
+/** Of prom-client's own watch of the event loop, the longest that it takes: its gauges are replaced by ours. */
 const UNUSED_PRECISION_MS = 2 ** 31 - 1;
 /** What istiod's registry reads; everything else is its configuration. */
 const REGISTRY: ReadonlySet<string> = new Set(['Service', 'EndpointSlice', 'Pod', 'Node', 'Namespace']);

@@ -28,7 +28,7 @@ const named = (...names: readonly string[]) => ({ providers: names.map(name => (
 const when = (expression: string) => ({ filter: { expression } });
 const of = (...accessLogging: readonly JsonObject[]): JsonObject => ({ accessLogging });
 
-/** CPU of the logs of so many providers; the least of some, because collections make single ones longer. */
+/** CPU of the logs with that many providers; the least of some, because collections make single ones longer. */
 function costOf(count: number): number {
   const names = Array.from({ length: count }, (_, i) => `p${i}`);
   const mesh = { extensionProviders: names.map(name => ({ name, envoyFileAccessLog: { path: `/${name}` } })) };
