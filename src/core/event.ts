@@ -66,6 +66,8 @@ export interface MeshConfigSet {
   readonly layer?: MeshLayer;
   readonly value: Json;
   readonly origin?: Origin;
+  /** Why the source could not be parsed; `value` is its text, which is refused. */
+  readonly reason?: string;
 }
 /** MeshNetworks as in the `meshNetworks` key; null: the source is gone. */
 export interface MeshNetworksSet {
@@ -73,6 +75,8 @@ export interface MeshNetworksSet {
   readonly layer?: MeshLayer;
   readonly value: Json;
   readonly origin?: Origin;
+  /** As in MeshConfigSet. */
+  readonly reason?: string;
 }
 
 // --- the engine ----------------------------------------------------------------------------------------------------

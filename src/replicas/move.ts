@@ -212,9 +212,11 @@ function factsOfSnapshot({ source, fact }: SnapshotFact): readonly Unrecorded[] 
     case 'MeshConfig':
     case 'MeshNetworks': {
       const { value = null, layer, refused } = fact;
-      const said = (of: unknown): Unrecorded =>
-        ({ source, kind, value: of, ...(layer === undefined ? {} : { layer }) }) as unknown as Unrecorded;
-      return isObject(refused) && 'raw' in refused ? [said(value), said(refused.raw)] : [said(value)];
+      const place = layer === undefined ? {} : { layer };
+      const said = (of: unknown, reason?: unknown): Unrecorded =>
+        ({ source, kind, value: of, ...place, ...(reason === undefined ? {} : { reason }) }) as unknown as Unrecorded;
+      const isRefused = isObject(refused) && 'raw' in refused;
+      return isRefused ? [said(value), said(refused.raw, refused.reason)] : [said(value)];
     }
     default:
       return [];

@@ -26,15 +26,15 @@ import { XdsServer } from '../xds/grpc/server.ts';
 import { scheduleSettings } from '../xds/push/settings.ts';
 import type { DebugQuestion, DebugReply, Nack, XdsHost } from '../xds/serve/host.ts';
 import { type XdsLimits, xdsLimits } from '../xds/serve/limits.ts';
-import { type AdapterOptions, openAdapters } from './adapters.ts';
+import { openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import { closeEach } from './close-each.ts';
 import { openConfigSourceSet } from './config-source-set.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
-import { LedAdapter } from './led-adapters.ts';
 import { type Log, scoped } from './log.ts';
+import { MeshTexts } from './mesh-texts.ts';
 import { openAnalysis } from './open-analysis.ts';
 import { openDistribution } from './open-distribution.ts';
 import { prepareIdentity } from './open-identity.ts';
@@ -50,8 +50,7 @@ import { Reporter } from './reporter.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
-import { sinkOf } from './start.ts';
-import { StartFault } from './start-fault.ts';
+import { startSources } from './start-sources.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
 import { webhookAdapters } from './webhook-port.ts';
@@ -248,13 +247,16 @@ async function start(
   const podName = process.env.POD_NAME ?? '';
   answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
   const ports = await openPorts(options, { ...parts, routes, injector }, clock, log, closers, identity);
+  const meshTexts = new MeshTexts();
   closers.push(() => sources.stop());
+  // First: a source that is stopped waits for what it has submitted.
+  closers.push(() => meshTexts.close());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();
     return warmUp.run(() => expectedProxies(journal, world.state, connected));
   });
   const worldOf = ({ source }: Adapter) => (own.some(adapter => adapter.source === source) ? world : sourcesWorld);
-  await startSources(options, { adapters, sources, world, worldOf, log: scoped(log, 'config') });
+  await startSources(options, { adapters, sources, world, worldOf, meshTexts, log: scoped(log, 'config') });
   replicated?.start();
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, cluster, drain, stop: closeAll };
@@ -312,47 +314,6 @@ function startSweeping({
     clearInterval(timer);
     sweeper.stop();
   };
-}
-
-/**
- * Resolves when files have been read. For sources that may be unavailable, such as an API server, only `/ready` waits.
- */
-export async function startSources(
-  options: AdapterOptions & { readonly sharedMeshConfig?: string },
-  { adapters, sources, world, worldOf = () => world, log }: SourceParts,
-): Promise<void> {
-  const failed =
-    ({ source }: Adapter) =>
-    (error: unknown) =>
-      log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
-  const start = (adapter: Adapter): Promise<void> =>
-    sources.start(adapter, sinkOf(worldOf(adapter), adapter.source, options.sharedMeshConfig));
-  const stateful = adapters.filter(adapter => adapter.onState !== undefined);
-  for (const adapter of stateful) {
-    world.listen({ onFolded: state => adapter.onState?.(state) });
-    adapter.onState?.(world.state);
-  }
-  for (const adapter of adapters) {
-    if (stateful.includes(adapter)) continue;
-    if (adapter.source.startsWith('file/') && !(adapter instanceof LedAdapter)) {
-      await start(adapter).catch((error: unknown) => {
-        throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
-      });
-    } else start(adapter).catch(failed(adapter));
-  }
-  for (const adapter of stateful) {
-    const due = adapter.startsAfterLists === true ? sources.whenListed() : sources.whenIndependentReady();
-    due.then(() => start(adapter)).catch(failed(adapter));
-  }
-}
-
-export interface SourceParts {
-  readonly adapters: readonly Adapter[];
-  readonly sources: Sources;
-  readonly world: World;
-  /** Where the facts of a source are recorded; default: `world`. */
-  readonly worldOf?: (adapter: Adapter) => Pick<World, 'state' | 'recordNews'>;
-  readonly log: Log;
 }
 
 /** Asked before the pages are there. */

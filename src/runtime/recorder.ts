@@ -7,13 +7,14 @@ import type { State } from '../core/state.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import { openConfigSourceSet } from './config-source-set.ts';
-import { startSources } from './control-plane.ts';
 import type { Log } from './log.ts';
+import { MeshTexts } from './mesh-texts.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
 import { type JournalOptions, openWorld, retentionOf } from './open-world.ts';
 import { Reporter } from './reporter.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { Sources } from './sources.ts';
+import { startSources } from './start-sources.ts';
 import type { World } from './world.ts';
 
 export interface Recorder {
@@ -52,9 +53,11 @@ export async function startRecorder(
     log('info', `${world.state.seq - reportedSeq} events recorded, ${world.state.seq} in all`);
     reportedSeq = world.state.seq;
   }, PROGRESS_MS);
+  const meshTexts = new MeshTexts();
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     clearInterval(progress);
+    await meshTexts.close();
     await sources.stop();
     await world.stop();
     await snapshotter.finish(world.state);
@@ -62,7 +65,7 @@ export async function startRecorder(
   };
   const recorder: Recorder = { world, sources, stop: () => (stopped ??= stop()) };
   try {
-    await startSources(options, { adapters, sources, world, log });
+    await startSources(options, { adapters, sources, world, meshTexts, log });
     return recorder;
   } catch (error) {
     await recorder.stop();

@@ -10,9 +10,17 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 import { foldHistory } from '../offline/load-state.ts';
-import { type MeshConfigSource, withMeshFacts, withMeshFactsOfList } from '../offline/mesh-config-map.ts';
+import {
+  type MeshConfigSource,
+  meshTexts as meshTextsIn,
+  type ReadMeshText,
+  withMeshFacts,
+  withMeshFactsOfList,
+} from '../offline/mesh-config-map.ts';
+import { CallOrder } from './call-order.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { MeshTexts } from './mesh-texts.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface StartOptions {
@@ -93,29 +101,52 @@ function disconnects(state: State): readonly Unrecorded[] {
   }));
 }
 
-/** The sink of an adapter: it records only facts that change something (core/fold/novelty.ts). */
-export function sinkOf(world: Pick<World, 'state' | 'recordNews'>, source: string, sharedMeshConfig?: string): Sink {
-  const saying = (state: State): MeshConfigSource => ({ state, source, shared: sharedMeshConfig });
+export interface SinkOptions {
+  readonly sharedMeshConfig?: string;
+  /** Parses mesh ConfigMaps beside the event loop; without it they are parsed at once. */
+  readonly meshTexts?: Pick<MeshTexts, 'read'>;
+}
+
+/**
+ * The sink of an adapter: it records only facts that change something (core/fold/novelty.ts), in the order of the
+ * calls: what comes after a mesh ConfigMap waits until that is parsed.
+ */
+export function sinkOf(
+  world: Pick<World, 'state' | 'recordNews'>,
+  source: string,
+  { sharedMeshConfig: shared, meshTexts }: SinkOptions = {},
+): Sink {
+  const order = new CallOrder();
   const from = function* (pieces: Iterable<Fact | undefined>): IterableIterator<Unrecorded | undefined> {
     for (const fact of pieces) yield fact === undefined ? undefined : { source, ...fact };
   };
+  type Facts = (state: State, mesh: MeshConfigSource, read?: ReadMeshText) => Iterable<Fact | undefined>;
+  const record = async (batch: readonly Fact[], facts: Facts): Promise<void> => {
+    // Of now: which texts are parsed and which are read is one decision.
+    const { settings } = world.state;
+    const mesh = ({ records }: Pick<State, 'records'>): MeshConfigSource => ({
+      state: { settings, records },
+      source,
+      shared,
+    });
+    const texts = meshTextsIn(mesh(world.state), batch);
+    const isRead = texts.length === 0 || meshTexts === undefined;
+    await order.call(isRead ? undefined : () => meshTexts.read(texts), read =>
+      world.recordNews(state => from(facts(state, mesh(state), read))),
+    );
+  };
   return {
-    submit: async batch => {
-      await world.recordNews(state => from(newsIn(state, source, withMeshFacts(saying(state), batch))));
-    },
-    relist: async (all, unreadable) => {
-      await world.recordNews(function* (state) {
-        const list = withMeshFactsOfList(saying(state), all, unreadable);
-        yield* from(newsInList(state, source, list, unreadable));
-        yield { source, kind: 'Synced' };
-      });
-    },
+    submit: batch => record(batch, (state, mesh, read) => newsIn(state, source, withMeshFacts(mesh, batch, read))),
+    relist: (all, unreadable) =>
+      record(all, function* (state, mesh, read) {
+        yield* newsInList(state, source, withMeshFactsOfList(mesh, all, unreadable, read), unreadable);
+        yield { kind: 'Synced' };
+      }),
     holds: what => ('path' in what ? holdsFrom(world.state, source, what.path) : holdsMesh(world.state, what.mesh)),
-    relistKinds: async (kinds, all, kept) => {
-      await world.recordNews(state => {
-        const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(saying(state), all, []) : all;
-        return from(newsInKinds(state, source, kinds, list, kept));
-      });
-    },
+    relistKinds: (kinds, all, kept) =>
+      record(all, (state, mesh, read) => {
+        const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(mesh, all, [], read) : all;
+        return newsInKinds(state, source, kinds, list, kept);
+      }),
   };
 }

@@ -14,6 +14,7 @@ import {
   type ParsedText,
   parseDocuments,
   parseFile,
+  parsePlain,
   parsePlainFile,
   tooLarge,
   unreadFile,
@@ -83,12 +84,22 @@ export class FileParser {
   /** All documents of a text that is no list of objects, such as a MeshConfig. */
   async documents(file: string, text: string): Promise<ParsedText> {
     if (text.length <= INLINE_BYTES_MAX) return parseDocuments(file, text);
+    const plain = text.length <= INLINE_PLAIN_BYTES_MAX ? parsePlain(file, text) : undefined;
+    if (plain !== undefined) return { documents: plain };
+    let parsed: ParsedText = { origin: { file }, reason: UNEXPECTED };
     try {
-      const answer = await this.#ask({ kind: 'documents', file, text }, text.length);
-      return answer.kind === 'documents' ? answer.parsed : { origin: { file }, reason: UNEXPECTED };
+      await this.#ask({ kind: 'documents', file, text }, text.length, json => {
+        parsed = JSON.parse(json) as ParsedText;
+      });
+      return parsed;
     } catch (error) {
       return { origin: { file }, reason: reasonOf(error) };
     }
+  }
+
+  /** True once nothing is parsed any more: what was refused since then may be sound. */
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** Positions of paths in objects of one text, in the order of `places`; undefined where there is none to be found. */

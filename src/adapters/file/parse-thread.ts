@@ -1,7 +1,7 @@
 // The thread that parses what may be slow to parse. It keeps nothing between two tasks, so it may be ended at any time
 // and another one started.
 //
-// Objects go back as text in parts: the main thread takes each part in a turn of its own.
+// Objects and documents go back as text in parts: the main thread takes each part in a turn of its own.
 
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { Locator, type Place, type Position } from './locate.ts';
@@ -12,11 +12,11 @@ export type ParseTask =
   | { readonly kind: 'documents'; readonly file: string; readonly text: string }
   | { readonly kind: 'places'; readonly text: string; readonly places: readonly Place[] };
 
-/** Parts come first, each a JSON list of ParsedObject; then one of the others. */
+/** Parts come first: JSON of a list of ParsedObject, or of the ParsedText; then one of the others. */
 export type ParseAnswer =
   | { readonly kind: 'part'; readonly json: string }
   | { readonly kind: 'file'; readonly rest: Omit<ParsedFile, 'objects'> }
-  | { readonly kind: 'documents'; readonly parsed: ParsedText }
+  | { readonly kind: 'documents' }
   | { readonly kind: 'places'; readonly positions: readonly (Position | undefined)[] };
 
 /** Characters of a part, or one object. */
@@ -28,7 +28,9 @@ function run(task: ParseTask, say: (answer: ParseAnswer) => void): void {
     for (const json of partsOf(objects)) say({ kind: 'part', json });
     say({ kind: 'file', rest });
   } else if (task.kind === 'documents') {
-    say({ kind: 'documents', parsed: parseDocuments(task.file, task.text) });
+    const parsed: ParsedText = parseDocuments(task.file, task.text);
+    say({ kind: 'part', json: JSON.stringify(parsed) });
+    say({ kind: 'documents' });
   } else {
     const locator = new Locator(task.text);
     say({ kind: 'places', positions: task.places.map(place => locator.at(place)) });

@@ -103,7 +103,8 @@ export function parseDocuments(file: string, text: string): ParsedText {
   return documents === undefined ? parseAnyYaml(file, text) : { documents };
 }
 
-function parsePlain(file: string, text: string): readonly ParsedDocument[] | undefined {
+/** As parseDocuments, in a fraction of its time; undefined if the text is not as plain as that. */
+export function parsePlain(file: string, text: string): readonly ParsedDocument[] | undefined {
   const plain = plainJson(text) ?? plainDocuments(text, DOCUMENTS_MAX);
   return plain?.map(({ value, line }) => ({ value, origin: { file, line, column: 1 }, errors: [] }));
 }

@@ -3,10 +3,10 @@
 // field run. Source: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig), pilot/pkg/bootstrap/configcontroller.go (mesh
 // handlers push with forced=true).
 
-import { type Either, isLeft } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, left } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import type { Origin, Problem } from '../base/problem.ts';
+import { type Origin, type Problem, problem } from '../base/problem.ts';
 import type { Effect } from '../effect.ts';
 import type { Event, MeshLayer } from '../event.ts';
 import {
@@ -31,6 +31,8 @@ interface LayerValue {
   readonly value: Json;
   readonly layer?: MeshLayer;
   readonly origin?: Origin;
+  /** Why the source could not be parsed. */
+  readonly reason?: string;
 }
 /** How one of the two configurations is read; everything else is the same for both. */
 interface Reading<T extends object> {
@@ -74,7 +76,8 @@ function refiltered(before: State, after: State): State {
 }
 
 /**
- * From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused.
+ * From a snapshot's `{value?, at, refused?: {raw, at, origin?, reason?}}`. Judged anew: what this release refuses is
+ * refused.
  */
 export function restoreMesh(state: State, fact: JsonObject): State {
   return refiltered(state, { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) });
@@ -91,7 +94,8 @@ function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>
   if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value, layer });
   if (isObject(refused) && refused.raw !== undefined) {
     const origin = isObject(refused.origin) ? (refused.origin as unknown as Origin) : undefined;
-    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, layer, origin });
+    const reason = typeof refused.reason === 'string' ? refused.reason : undefined;
+    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, layer, origin, reason });
   }
   return next;
 }
@@ -101,11 +105,13 @@ function applyValue<T extends object>(
   applied: Applied<T>,
   received: LayerValue,
 ): readonly [Applied<T>, readonly Effect[]] {
-  const { seq, value, layer, origin } = received;
+  const { seq, value, layer, origin, reason } = received;
   const before = layerRecordOf(applied, layer);
-  const read = value === null ? undefined : reading.read(value);
+  const read = value === null ? undefined : reason === undefined ? reading.read(value) : left(unparsed(reason));
   if (read !== undefined && isLeft(read)) {
-    const refused = { at: seq, raw: value, problems: read.left, ...(origin === undefined ? {} : { origin }) };
+    const place = origin === undefined ? {} : { origin };
+    const why = reason === undefined ? {} : { reason };
+    const refused = { at: seq, raw: value, problems: read.left, ...place, ...why };
     const next = withLayerRecord(reading, applied, layer, { ...before, refused });
     return [next, [verdict(reading.object, origin, false, read.left)]];
   }
@@ -120,6 +126,8 @@ function applyValue<T extends object>(
   }
   return [next, effects];
 }
+
+const unparsed = (reason: string): NonEmptyArray<Problem> => [problem('', reason)];
 
 /** The last value of a source. */
 export function layerRecordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): LayerRecord {

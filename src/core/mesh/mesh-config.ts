@@ -28,6 +28,8 @@ export interface LayerRecord {
     readonly raw: Json;
     readonly problems: readonly Problem[];
     readonly origin?: Origin;
+    /** Why the source could not be parsed; `raw` is its text. */
+    readonly reason?: string;
   };
 }
 

@@ -96,12 +96,22 @@ export const trustDomainIn: Query<string, string> = {
     if (cluster === reader.setting('clusterId')) return ours;
     const name = meshConfigMapName(reader.setting('revision'));
     const map = reader.object('ConfigMap', kubernetesKey(cluster, reader.setting('systemNamespace'), name));
-    const mesh = map === undefined ? undefined : readYaml(map.spec.data.mesh ?? '');
-    if (mesh === undefined || isLeft(mesh) || !isObject(mesh.right)) return ours;
-    const { trustDomain } = mesh.right;
-    return typeof trustDomain === 'string' && trustDomain !== '' ? trustDomain : ours;
+    return trustDomainOf(map?.spec.data.mesh ?? '') || ours;
   },
 };
+
+/** Of the mesh configuration of a remote cluster; a longer one is not parsed, its line `trustDomain:` counts. */
+export const REMOTE_MESH_CHARS_MAX = 16_384;
+
+const TRUST_DOMAIN_LINE = /^trustDomain:[^\n]{0,1000}$/m;
+
+function trustDomainOf(text: string): string {
+  const part = text.length <= REMOTE_MESH_CHARS_MAX ? text : (TRUST_DOMAIN_LINE.exec(text)?.[0] ?? '');
+  const mesh = readYaml(part);
+  if (isLeft(mesh) || !isObject(mesh.right)) return '';
+  const { trustDomain } = mesh.right;
+  return typeof trustDomain === 'string' ? trustDomain : '';
+}
 
 /** The identity of a service account. */
 export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {

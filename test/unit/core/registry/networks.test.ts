@@ -3,7 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { untrackedReader } from '../../../../src/core/query/untracked.ts';
-import { meshConfigMapName, networkOf, trustDomainIn } from '../../../../src/core/registry/clusters.ts';
+import {
+  meshConfigMapName,
+  networkOf,
+  REMOTE_MESH_CHARS_MAX,
+  trustDomainIn,
+} from '../../../../src/core/registry/clusters.ts';
 import { ask, inCluster, type WorldPart, world } from '../../world.ts';
 import { namespace } from './fixtures.ts';
 
@@ -83,6 +88,16 @@ describe('the trust domain of a cluster', () => {
     expect(meshConfigMapName(revision)).toBe(name);
     expect(found([inCluster('east', map(name, 'trustDomain: far'))], { revision })).toBe('far');
     expect(found([inCluster('east', map(`${name}-x`, 'trustDomain: far'))], { revision })).toBe('td');
+  });
+
+  test('is that of the line in a mesh configuration too long to be parsed', () => {
+    const filler = '- {pem: x}\n'.repeat(REMOTE_MESH_CHARS_MAX / 10);
+    const long = (line: string): string => `caCertificates:\n${filler}${line}\n`;
+    const of = (mesh: string): string => found([inCluster('east', map('istio', mesh))]);
+    expect(of(long('trustDomain: "far" # away'))).toBe('far');
+    expect(of(long('  trustDomain: far'))).toBe('td');
+    // What stands around the line is not looked at.
+    expect(of(`a: [${long('trustDomain: far')}`)).toBe('far');
   });
 
   test('is that of the mesh where its own is empty, no text, or of another namespace', () => {
