@@ -1,5 +1,5 @@
-// Calls in the order in which they were made, some of which have to prepare something first: those made meanwhile wait
-// for them. A call that prepares nothing, with none before it that does, is made at once.
+// Keeps calls in order while some of them have to prepare something first: a call waits for the preparation of those
+// before it. One that prepares nothing and finds none under preparation is made at once.
 
 export class CallOrder {
   #last: Promise<unknown> = Promise.resolve();

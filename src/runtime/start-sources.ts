@@ -1,5 +1,5 @@
-// Starts the adapters, each with its sink: files first, because what is wrong with their folder ends the start; those
-// whose questions follow from the state when the others are ready.
+// Starts the adapters, each with its sink. Files come first: a mistake in their folder ends the start. Adapters whose
+// questions follow from the state start when the others are ready.
 
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
