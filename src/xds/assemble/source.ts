@@ -33,10 +33,10 @@ export interface ResourceSource {
   readonly named?: Query<string, Resource<object> | undefined>;
   /**
    * The parts of `all`, so that engine.ts can pause long work between two of them and resume it; the values do not
-   * depend on this. Without `all`: `each` of what `list` gives for names is the resource of those that exist, in order,
-   * the same as `named` of each.
+   * depend on this. Without `all` there is one row: `each` of what `list` gives for names is the resource of those that
+   * exist, in order, the same as `named` of each.
    */
-  readonly pieces?: Pieces<object>;
+  readonly pieces?: readonly Pieces<object>[];
   /**
    * The resources of all names of a subscription, where the meaning of a name depends on the others, or a resource has
    * several names; an empty list: the client named nothing. Beside `all`: of subscriptions that are no wildcards.

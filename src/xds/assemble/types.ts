@@ -5,6 +5,7 @@ import { GRPC_GENERATOR } from '../../core/select/proxy/proxyless.ts';
 import { apiSources } from './api/resources.ts';
 import { proxylessClusterNamed } from './cluster/proxyless.ts';
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
+import { waypointPieces } from './cluster/waypoint.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
 import { extensionNamed } from './extension/resources.ts';
 import { proxylessListenerNamed, proxylessListeners } from './listener/proxyless.ts';
@@ -20,8 +21,13 @@ import { addresses, addressesNamed, workloadAuthorizations, workloads, workloads
 const PREFIX = 'type.googleapis.com/';
 
 export const resourceSources: readonly ResourceSource[] = [
-  { url: `${PREFIX}envoy.config.cluster.v3.Cluster`, all: clusters, named: clusterNamed, pieces: clusterPieces },
-  { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf, pieces: endpointPieces },
+  {
+    url: `${PREFIX}envoy.config.cluster.v3.Cluster`,
+    all: clusters,
+    named: clusterNamed,
+    pieces: [clusterPieces, waypointPieces],
+  },
+  { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf, pieces: [endpointPieces] },
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
   { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },

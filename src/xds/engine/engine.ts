@@ -29,11 +29,14 @@ interface ServedType {
   /** Argument: the id of a list of names (ListIds). The resources that exist, in the order of the list. */
   readonly byList: Query<string, Made> | undefined;
   /** For large lists: the parts that resources are made from (`query`, argument as above), and what is made of each. */
-  readonly pieces:
-    | { readonly query: Query<string, readonly object[]>; readonly each: Selection<object, unknown> }
-    | undefined;
+  readonly pieces: readonly ServedPieces[];
   /** If `byList` asks for each name and for nothing else. */
   readonly eachName: ResourceSource['named'];
+}
+
+interface ServedPieces {
+  readonly query: Query<string, readonly object[]>;
+  readonly each: Selection<object, unknown>;
 }
 
 /** A part of a set, or a resource by its name. */
@@ -87,6 +90,9 @@ export class Engine {
   readonly #views = new WeakMap<NodeFacets, ProxyViews>();
   readonly #sets = new SetBook();
   readonly #lists = new ListIds();
+  /** How many resources of a list are encoded, so that a slice does not walk through those of earlier ones. */
+  readonly #encoded = new WeakMap<Made, number>();
+  #encodings = 0;
   #config: State | undefined;
   /** The state that `#config` was last found to stand for. */
   #lastState: State | undefined;
@@ -152,6 +158,7 @@ export class Engine {
     let at = 0;
     let cuts = 0;
     return (allowance, state, proxy) => {
+      const encodings = this.#encodings;
       const sliced = this.tracker.within(allowance * GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH), () => {
         if (cuts > 0) {
           parts ??= this.#partsOf(state, proxy);
@@ -161,9 +168,10 @@ export class Engine {
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
         return this.viewOf(state, proxy);
       });
-      // While parts remain, each slice makes progress. Only the assembly starts anew in each slice and may need larger
-      // ones.
-      if (sliced.value === undefined && (parts === undefined || at === parts.length)) cuts++;
+      // While parts remain, or resources to encode, each slice makes progress. Only the assembly starts anew in each
+      // slice and may need larger ones.
+      const isAssembling = (parts === undefined || at === parts.length) && this.#encodings === encodings;
+      if (sliced.value === undefined) cuts = isAssembling ? cuts + 1 : 1;
       return { value: sliced.value, left: Math.min(sliced.left, allowance) };
     };
   }
@@ -172,9 +180,11 @@ export class Engine {
     const config = this.#configOf(state);
     return Object.entries(proxy.subscriptions).flatMap(([typeUrl, { names }]): readonly Part[] => {
       const source = this.#sourceFor(proxy, typeUrl);
-      if (source?.pieces !== undefined) {
-        const { query, each } = source.pieces;
-        return this.tracker.get(config, proxy, query, this.#lists.idOf(names)).map(of => ({ each, of }));
+      if (source !== undefined && source.pieces.length > 0) {
+        const list = this.#lists.idOf(names);
+        return source.pieces.flatMap(({ query, each }) =>
+          this.tracker.get(config, proxy, query, list).map(of => ({ each, of })),
+        );
       }
       const each = source?.eachName;
       return each === undefined ? [] : names.map(name => ({ named: each, name }));
@@ -271,10 +281,14 @@ export class Engine {
       this.tracker.spend();
       fresh = true;
     };
-    for (const { name, message } of made) {
+    for (let i = this.#encoded.get(made) ?? 0; i < made.length; i++) {
+      const { name, message } = made[i]!;
       fresh = false;
       const { size } = encodeResource(url, name, message, spend, before?.resources.get(name));
-      if (fresh) this.tracker.charge(size / BYTES_PER_UNIT);
+      if (!fresh) continue;
+      this.tracker.charge(size / BYTES_PER_UNIT);
+      this.#encoded.set(made, i + 1);
+      this.#encodings++;
     }
     return this.#sets.make(url, made);
   }
@@ -309,23 +323,25 @@ function sourceOf(source: ResourceSource, lists: ListIds): ServedType {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
   const pieces = piecesOf(source, lists);
-  const isMadeByName = all === undefined && pieces === undefined && source.listed === undefined;
+  const isMadeByName = all === undefined && pieces.length === 0 && source.listed === undefined;
   const eachName = isMadeByName ? source.named : undefined;
-  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces, lists), pieces, eachName };
+  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces[0], lists), pieces, eachName };
 }
 
-function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): ServedType['pieces'] {
-  if (pieces === undefined) return undefined;
-  // Equal parts become one object, so that equal lists have identical elements for every proxy.
-  const internedPieces = interning(`xds/interning/${url}`);
-  const run = (reader: ProxyReader, list: string): readonly object[] =>
-    pieces.list(reader, lists.get(list)).map(piece => reader.make(internedPieces, piece));
-  return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
+function piecesOf({ url, pieces = [] }: ResourceSource, lists: ListIds): ServedType['pieces'] {
+  return pieces.map(({ list: listOf, each }) => {
+    const row = `${each.name}/${url}`;
+    // Equal parts become one object, so that equal lists have identical elements for every proxy.
+    const internedPieces = interning(`xds/interning/${row}`);
+    const run = (reader: ProxyReader, list: string): readonly object[] =>
+      listOf(reader, lists.get(list)).map(piece => reader.make(internedPieces, piece));
+    return { query: { name: `xds/pieces/${row}`, run }, each };
+  });
 }
 
 function listQueryOf(
   { url, generator = '', all, named, listed }: ResourceSource,
-  pieces: ServedType['pieces'],
+  pieces: ServedPieces | undefined,
   lists: ListIds,
 ): Query<string, Made> | undefined {
   const name = `xds/byList/${sourceKey(url, generator)}`;

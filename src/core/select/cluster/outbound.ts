@@ -5,6 +5,7 @@
 // Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a
 // changed mesh field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
 
+import { append } from '../../base/append.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -22,6 +23,7 @@ import { allCaptured } from '../ambient/captured.ts';
 import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
 import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
+import { ALL_SUBSETS, SUBSETS_TOGETHER, type SubsetRange, subsetBlocks, subsetsWithin } from '../scope/subsets.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
 import {
   type CommonClusterInputs,
@@ -120,29 +122,59 @@ export function selectOutboundClusters<S, A>(
   rule: MergedRule | undefined,
   sniDnat: boolean,
 ): readonly OutboundClusterInputs<S, A>[] {
-  if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
   const selections: OutboundClusterInputs<S, A>[] = [];
-  const ports = isPoolService(service) && !sniDnat ? service.ports.slice(0, 1) : service.ports;
-  for (const port of ports) {
-    if (port.protocol === 'UDP') continue;
-    selections.push(...clustersOfPort(reader, parts, { service, port, rule, sniDnat }));
+  for (const port of portsWithClusters(service, sniDnat)) {
+    append(selections, clustersOfPort(reader, parts, { service, port, rule, sniDnat }, ALL_SUBSETS));
   }
   return selections;
+}
+
+/** Clusters of one port of a service. */
+export interface OutboundBlock extends Target {
+  /** Subsets from this index on, at most `SUBSETS_TOGETHER`; at 0 with the cluster of the port itself. */
+  readonly from: number;
+}
+
+/**
+ * The clusters of a service in parts that together are `selectOutboundClusters`, in order; empty if one part is enough.
+ * Of a rule with thousands of subsets a part that is made stays made when the work is interrupted.
+ */
+export function outboundBlocks(service: Service, rule: MergedRule | undefined, sniDnat: boolean): OutboundBlock[] {
+  const starts = subsetBlocks(rule);
+  if (starts.length === 1 || isDynamic(service)) return [];
+  return portsWithClusters(service, sniDnat).flatMap(port =>
+    starts.map(from => ({ service, port, rule, sniDnat, from })),
+  );
+}
+
+export function selectOutboundBlock<S, A>(
+  reader: ProxyReader,
+  parts: ClusterParts<S, A>,
+  { from, ...target }: OutboundBlock,
+): readonly OutboundClusterInputs<S, A>[] {
+  return clustersOfPort(reader, parts, target, { from, to: from + SUBSETS_TOGETHER });
+}
+
+function portsWithClusters(service: Service, sniDnat: boolean): readonly Port[] {
+  if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
+  const ports = isPoolService(service) && !sniDnat ? service.ports.slice(0, 1) : service.ports;
+  return ports.filter(({ protocol }) => protocol !== 'UDP');
 }
 
 function clustersOfPort<S, A>(
   reader: ProxyReader,
   parts: ClusterParts<S, A>,
   target: Target,
+  subsets: SubsetRange,
 ): readonly OutboundClusterInputs<S, A>[] {
   const { service, port, rule } = target;
   const discovery = discoveryOf(reader, service, target.sniDnat);
   const own = rule?.spec.trafficPolicy;
   const base = policyOfPort(own, port.port);
-  const found = [selectCluster(reader, parts, target, discovery, base, own, undefined)];
+  const found = subsets.from > 0 ? [] : [selectCluster(reader, parts, target, discovery, base, own, undefined)];
   if (isDynamic(service)) return present(found);
   const inherited = finishedDiscovery(reader, port, discovery, base);
-  for (const subset of rule?.spec.subsets ?? []) {
+  for (const subset of subsetsWithin(rule, subsets)) {
     const policy = policyOfSubset(base, subset, port.port);
     const type = isPassthrough(subset.trafficPolicy) ? 'ORIGINAL_DST' : inherited;
     found.push(selectCluster(reader, parts, target, type, policy, subset.trafficPolicy, subset));

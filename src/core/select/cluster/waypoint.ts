@@ -14,6 +14,7 @@ import { extraServices } from '../gateway/gateway-services.ts';
 import { destinationRule, type MergedRule } from '../scope/destination-rules.ts';
 import { destinationsFor } from '../scope/destinations.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
+import { ALL_SUBSETS, SUBSETS_TOGETHER, type SubsetRange, subsetBlocks, subsetsWithin } from '../scope/subsets.ts';
 import { virtualServices } from '../scope/virtual-services.ts';
 import { vipClusterName } from './cluster-names.ts';
 import { type OutboundDefaults, outboundDefaults, sendsUnhealthy } from './common.ts';
@@ -78,16 +79,47 @@ export function selectVipClusters<S, A>(
   parts: VipClusterParts<S, A>,
   { service, rule }: VipService,
 ): readonly OutboundClusterInputs<S, A>[] {
-  const found: (OutboundClusterInputs<S, A> | undefined)[] = [];
-  for (const port of service.ports) {
-    const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
-    for (const carries of vipProtocols(reader, service, port)) {
-      const target = { service, port, rule, carries };
-      found.push(vipCluster(reader, parts, target, base, undefined));
-      for (const subset of rule?.spec.subsets ?? []) {
-        found.push(vipCluster(reader, parts, target, policyOfSubset(base, subset, port.port), subset));
-      }
-    }
+  return vipTargets(reader, { service, rule }).flatMap(target => clustersOfTarget(reader, parts, target, ALL_SUBSETS));
+}
+
+/** Clusters of one port of a service behind a waypoint. */
+export interface VipBlock extends VipTarget {
+  /** Subsets from this index on, at most `SUBSETS_TOGETHER`; at 0 with the cluster of the port itself. */
+  readonly from: number;
+}
+
+/** As `outboundBlocks`, of `selectVipClusters`. */
+export function vipBlocks(reader: ProxyReader, of: VipService): readonly VipBlock[] {
+  const starts = subsetBlocks(of.rule);
+  if (starts.length === 1) return [];
+  return vipTargets(reader, of).flatMap(target => starts.map(from => ({ ...target, from })));
+}
+
+export function selectVipBlock<S, A>(
+  reader: ProxyReader,
+  parts: VipClusterParts<S, A>,
+  { from, ...target }: VipBlock,
+): readonly OutboundClusterInputs<S, A>[] {
+  return clustersOfTarget(reader, parts, target, { from, to: from + SUBSETS_TOGETHER });
+}
+
+function vipTargets(reader: ProxyReader, { service, rule }: VipService): readonly VipTarget[] {
+  return service.ports.flatMap(port =>
+    vipProtocols(reader, service, port).map(carries => ({ service, rule, port, carries })),
+  );
+}
+
+function clustersOfTarget<S, A>(
+  reader: ProxyReader,
+  parts: VipClusterParts<S, A>,
+  target: VipTarget,
+  subsets: SubsetRange,
+): readonly OutboundClusterInputs<S, A>[] {
+  const { port, rule } = target;
+  const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
+  const found = subsets.from > 0 ? [] : [vipCluster(reader, parts, target, base, undefined)];
+  for (const subset of subsetsWithin(rule, subsets)) {
+    found.push(vipCluster(reader, parts, target, policyOfSubset(base, subset, port.port), subset));
   }
   return found.filter(cluster => cluster !== undefined);
 }

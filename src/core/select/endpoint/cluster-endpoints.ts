@@ -8,6 +8,7 @@ import { parseClusterName, vipSubset } from '../cluster/cluster-names.ts';
 import { policyOfPort, policyOfSubset } from '../cluster/traffic-policy.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../scope/destination-rules.ts';
 import { scopeIndex, scopeService } from '../scope/sidecar-scope.ts';
+import { subsetNamed } from '../scope/subsets.ts';
 import { type AssignmentInputs, selectAssignment, selectWaypointAssignment } from './assignment.ts';
 import { ingressWaypoint, waypointTarget } from './ingress-waypoint.ts';
 
@@ -75,7 +76,7 @@ export function selectClusterEndpoints(
   if (port === undefined || resolvesHostNames(service)) return undefined;
   const vip = parsed.direction === 'inbound-vip';
   const subsetName = vip ? vipSubset(parsed.subset) : parsed.subset;
-  const subset = rule?.spec.subsets?.find(candidate => candidate.name === subsetName);
+  const subset = subsetNamed(rule?.spec, subsetName);
   const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
   const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);
   const { sniDnat } = parsed;

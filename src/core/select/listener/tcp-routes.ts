@@ -14,6 +14,7 @@ import { statName } from '../cluster/common.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeRules } from '../scope/destination-rules.ts';
 import { scopeService, scopeSettings } from '../scope/sidecar-scope.ts';
+import { subsetNamed } from '../scope/subsets.ts';
 import { joinHostPort } from './proxyless-names.ts';
 
 export interface TcpRoute {
@@ -171,7 +172,7 @@ export function connectionSettings(
 }
 
 function subsetOf(rule: DestinationRule | undefined, name: string): Subset | undefined {
-  return name === '' ? undefined : rule?.subsets?.find(subset => subset.name === name);
+  return name === '' ? undefined : subsetNamed(rule, name);
 }
 
 /** A subset's load balancer always replaces that of the rule. */

@@ -11,6 +11,7 @@ import type {
 } from '../../schema/istio-types.gen.ts';
 import { destinationRule } from '../scope/destination-rules.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
+import { subsetNamed } from '../scope/subsets.ts';
 
 type Hash = LoadBalancerSettings_ConsistentHashLB;
 
@@ -54,7 +55,7 @@ const hashInForce: Query<HashDestination, Hash | undefined> = {
     if (service === undefined) return undefined;
     const rule = reader.get(destinationRule, { hostname: host, direction: 'outbound' });
     if (rule === undefined) return undefined;
-    const chosen = subset === '' ? undefined : rule.spec.subsets?.find(candidate => candidate.name === subset);
+    const chosen = subset === '' ? undefined : subsetNamed(rule.spec, subset);
     return hashOf(chosen?.trafficPolicy, port) ?? hashOf(rule.spec.trafficPolicy, port);
   },
 };

@@ -9,7 +9,14 @@ import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import { selectInboundClusters } from '../../../core/select/cluster/inbound.ts';
 import { selectModuleClusters } from '../../../core/select/cluster/module-clusters.ts';
-import { type ClusterParts, selectOutboundClusters } from '../../../core/select/cluster/outbound.ts';
+import {
+  type ClusterParts,
+  type OutboundBlock,
+  type OutboundClusterInputs,
+  outboundBlocks,
+  selectOutboundBlock,
+  selectOutboundClusters,
+} from '../../../core/select/cluster/outbound.ts';
 import {
   type ServiceClusters,
   serviceOfCluster,
@@ -124,11 +131,24 @@ function outboundContext(reader: ProxyReader): PatchContext {
 /** The clusters of a service: ports, then subsets, in order. */
 const outboundClusters: Selection<ServiceClusters, Clusters> = {
   name: 'cluster/outboundClusters',
-  run: (reader, { service, rule, sniDnat }) =>
-    selectOutboundClusters(reader, partsOf(reader), service, rule, sniDnat).map(inputs =>
-      reader.make(outboundCluster, inputs),
-    ),
+  run: (reader, { service, rule, sniDnat }) => {
+    const blocks = outboundBlocks(service, rule, sniDnat);
+    if (blocks.length > 0) return blocks.flatMap(block => reader.select(outboundBlock, block));
+    return made(reader, selectOutboundClusters(reader, partsOf(reader), service, rule, sniDnat));
+  },
 };
+
+const outboundBlock: Selection<OutboundBlock, Clusters> = {
+  name: 'cluster/outboundBlock',
+  run: (reader, block) => made(reader, selectOutboundBlock(reader, partsOf(reader), block)),
+};
+
+function made(
+  reader: ProxyReader,
+  all: readonly OutboundClusterInputs<UpstreamSockets, ClusterLoadAssignment>[],
+): Clusters {
+  return all.map(inputs => reader.make(outboundCluster, inputs));
+}
 
 export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters, each: outboundClusters };
 

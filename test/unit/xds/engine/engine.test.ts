@@ -132,6 +132,17 @@ describe('the engine', () => {
     expect([...setOf('one', RDS)!.versions.keys()]).toEqual([...names].sort());
   });
 
+  test('encodes a long list in slices of one size', async () => {
+    const count = 400;
+    await host.set('cds', Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, '1'])));
+    const look = engine.look();
+    const proxy = host.state().proxies.get('one')!;
+    let slices = 1;
+    while (look(10, host.state(), proxy).value === undefined) slices++;
+    expect(slices).toBeGreaterThan(count / 10);
+    expect(setOf('one', CDS)!.size).toBe(count);
+  });
+
   test('makes digests of names and versions, in name order', () => {
     const versions = new Map([
       ['a', '1'],
