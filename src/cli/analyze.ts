@@ -21,7 +21,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { ANALYSIS_FORMATS, analysisFormatOf, type PlacedMessage, printAnalysis } from './analysis-output.ts';
 import { type ClusterFlags, type ListedCluster, listCluster, objectsAt } from './cluster-state.ts';
 import { FILES_HELP, readInputs } from './inputs.ts';
-import { CliError, EXIT, print } from './output.ts';
+import { CliError, EXIT, print, tell } from './output.ts';
 import { AT_HELP, positionOf, withHistory } from './target.ts';
 import { coloured } from './terminal.ts';
 import { addMeshFlags, type MeshFlags, Places, stateOf, stateOfFacts } from './yaml-files.ts';
@@ -194,7 +194,7 @@ async function clusterAnalysis(cluster: ClusterFlags, flags: Flags, request: Ana
   };
   const { facts, shown, missing } = await listCluster(cluster, look);
   const result = await judged(await stateOfFacts(facts, flags), flags, request, processes);
-  for (const what of missing) process.stderr.write(`not looked at: ${what}\n`);
+  for (const what of missing) tell(`not looked at: ${what}`);
   return { result, messages: result.messages.map(placed), looked: `in ${shown}` };
 }
 
@@ -223,7 +223,7 @@ async function migrated(state: State, objects: readonly Received[], request: Ana
   const { serveCommand } = await import('./serve.ts');
   const flags = serveCommand().options.flatMap(({ long }) => long ?? []);
   const found = migrationOf(state, objects, { ...request, flags });
-  for (const what of found.unseen) process.stderr.write(`not looked at: ${what}\n`);
+  for (const what of found.unseen) tell(`not looked at: ${what}`);
   return found;
 }
 
@@ -286,14 +286,14 @@ function summarize(
   const found = counts.map(([level, n]) => counted(n, level === 'Info' ? 'note' : level.toLowerCase())).join(', ');
   const verdict = found === '' ? coloured('no issues found', 'green') : found;
   const left = suppressed === 0 ? '' : ` (${counted(suppressed, 'message')} suppressed)`;
-  process.stderr.write(`${counted(objects, 'object')} ${looked}: ${verdict}${left}\n`);
+  tell(`${counted(objects, 'object')} ${looked}: ${verdict}${left}`);
   if (patches !== undefined) sayUntried(patches);
   // An analyzer without a single object of its own kind has missed nothing.
   const missed = skipped.filter(({ analyzer, missing }) => !missing.includes(analyzer.needs[0]!));
   if (missed.length === 0) return;
   const kinds = [...new Set(missed.flatMap(({ missing }) => missing))].join(', ');
   const names = missed.map(({ analyzer }) => analyzer.name).join(', ');
-  process.stderr.write(`not checked, because there is no object of ${kinds}: ${names}\n`);
+  tell(`not checked, because there is no object of ${kinds}: ${names}`);
 }
 
 /** What is unknown of EnvoyFilters, because no proxy has their entries. */
@@ -308,5 +308,5 @@ function sayUntried({ proxies, unseen }: NonNullable<AnalysisResult['patches']>)
     proxies === 0
       ? 'there is no Pod and no workload to make a proxy of'
       : `no proxy that was looked at has it (${counted(proxies, 'proxy', 'proxies')})`;
-  process.stderr.write(`not tried on a proxy, because ${why}: EnvoyFilter ${filters}\n`);
+  tell(`not tried on a proxy, because ${why}: EnvoyFilter ${filters}`);
 }

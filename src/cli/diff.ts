@@ -17,7 +17,7 @@ import { proxiesOrPodsAt, proxyNamed } from '../history/proxies.ts';
 import { printAnalysis } from './analysis-output.ts';
 import { diffMessages } from './diff-report.ts';
 import { STDIN } from './inputs.ts';
-import { CliError, EXIT, explainError, print, printData } from './output.ts';
+import { CliError, EXIT, explainError, print, printData, tell } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, tellOfPods, withHistory } from './target.ts';
 import {
   addMeshFlags,
@@ -207,7 +207,7 @@ const SHOWN: Readonly<Record<string, (outcome: DiffOutcome) => void>> = {
 
 function showReport({ title, difference, refused }: DiffOutcome, format: 'sarif' | 'junit' | 'github'): void {
   printAnalysis(diffMessages(difference, refused), format, 'diff');
-  process.stderr.write(`${title}: ${closingText(difference)}\n`);
+  tell(`${title}: ${closingText(difference)}`);
 }
 
 function showData({ title, difference, refused }: DiffOutcome, format: 'json' | 'yaml'): void {

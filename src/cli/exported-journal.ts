@@ -2,10 +2,11 @@
 // can be looked at with any command that only reads.
 
 import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
+import { JournalFault } from '../journal/fault.ts';
 import { importJournal } from '../journal/import.ts';
 import type { Head } from '../journal/journal.ts';
 import { linesOf } from '../journal/lines.ts';
@@ -62,7 +63,12 @@ export async function importFile(lines: string, path: string): Promise<Head> {
   });
   // A stream that is left early would fail of that, and hide why it was left.
   const text = linesOf(input.setEncoding('utf8').iterator({ destroyOnReturn: false }));
-  return Promise.race([importJournal(path, text), failed]).finally(() => file.destroy());
+  return Promise.race([importJournal(path, text), failed])
+    .catch((error: unknown) => {
+      if (!(error instanceof JournalFault) || error.code !== 'bad-import') throw error;
+      throw new JournalFault('bad-import', error.message, { path: lines });
+    })
+    .finally(() => file.destroy());
 }
 
 async function isGzip(path: string): Promise<boolean> {
@@ -71,6 +77,9 @@ async function isGzip(path: string): Promise<boolean> {
 }
 
 async function firstBytes(path: string, count: number): Promise<Buffer> {
+  // To open a pipe would wait for its writer.
+  const found = await stat(path);
+  if (!found.isFile() && !found.isDirectory()) throw new CliError(`${path}: not a file; give another path`);
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, 0);

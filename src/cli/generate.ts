@@ -7,7 +7,7 @@ import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { proxiesOrPodsAt, proxyNamed } from '../history/proxies.ts';
 import { collect } from '../offline/collect.ts';
-import { CliError, EXIT, parseFormat, printData } from './output.ts';
+import { CliError, EXIT, parseFormat, printData, tell } from './output.ts';
 import { AT_HELP, positionOf, tellOfPods, withHistory } from './target.ts';
 import {
   addMeshFlags,
@@ -116,9 +116,7 @@ function typesOf(text: string | undefined): readonly string[] | undefined {
 
 function generateOne({ name, state, proxy }: Target, types: readonly string[] | undefined): Json {
   const failed = (what: string, error: unknown): void => {
-    process.stderr.write(
-      `${name}: ${what} could not be generated: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    tell(`${name}: ${what} could not be generated: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = EXIT.failed;
   };
   const made = collect({ tracker: new Tracker(), state, proxy, failed }, {});

@@ -3,7 +3,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { scanFolder } from '../adapters/file/scan.ts';
-import { CliError, EXIT } from './output.ts';
+import { CliError, EXIT, tell } from './output.ts';
 
 export const STDIN = '-';
 /** As messages call it. */
@@ -34,7 +34,7 @@ async function readInput(path: string): Promise<readonly Input[]> {
   if (info === undefined) throw new CliError(`${path}: no such file or folder`);
   if (!info.isDirectory()) return [{ file: path, bytes: await readFile(path) }];
   const { files, hidden } = await scanFolder(path);
-  for (const { path: what, why } of hidden) process.stderr.write(`${what} cannot be read: ${why}\n`);
+  for (const { path: what, why } of hidden) tell(`${what} cannot be read: ${why}`);
   const inputs: Input[] = [];
   for (const file of files) inputs.push({ file: file.path, bytes: await readFile(file.path) });
   return inputs;

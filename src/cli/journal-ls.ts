@@ -14,10 +14,10 @@ import { objectNamed } from '../history/object-name.ts';
 import { resolvePosition } from '../history/position.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { seqOf, toJson, withJournal } from './journal-file.ts';
-import { CliError, type OutputFormat, parseFormat, print, printData, showTime } from './output.ts';
+import { CliError, type OutputFormat, parseFormat, print, printData, showTime, tell } from './output.ts';
 import { columnWidths, fitted, lineOf } from './table.ts';
 import { journalOption } from './target.ts';
-import { coloured, hasColour, widthOf } from './terminal.ts';
+import { coloured, hasColour, oneLine, widthOf } from './terminal.ts';
 
 /** Events that a terminal gets without a range. */
 const TAIL_DEFAULT = 50;
@@ -187,9 +187,7 @@ async function failOnNothing(journal: Journal, { kind, object }: Wanted, flags: 
     throw new CliError(`no event of ${journal.path} is about ${object}${nearestText(object, names)}`);
   }
   const what = [kind, object].filter(part => part !== undefined).join(' about ');
-  process.stderr.write(
-    `no event${what === '' ? '' : ` ${what}`} in the range; the journal ends at ${journal.head().seq}\n`,
-  );
+  tell(`no event${what === '' ? '' : ` ${what}`} in the range; the journal ends at ${journal.head().seq}`);
 }
 
 async function follow(journal: Journal, from: number, wanted: Wanted, lines: Lines): Promise<void> {
@@ -219,9 +217,9 @@ class Lines {
     const rows = page.map(({ event: { seq, time, source, kind }, body }) => [
       String(seq),
       showTime(time),
-      source,
-      kind,
-      eventSummary(body),
+      oneLine(source),
+      oneLine(kind),
+      oneLine(eventSummary(body)),
     ]);
     const needed = columnWidths(HEAD, rows);
     const first = this.#widths === undefined;

@@ -8,7 +8,7 @@ import { MoveFault, moveIntoLog, moveOutOfLog } from '../replicas/move.ts';
 import { isNatsAddress } from '../replicas/nats/address.ts';
 import { NatsLink } from '../replicas/nats/connection.ts';
 import { JetStreamLog, UnfitStream } from '../replicas/nats/jetstream-log.ts';
-import { CliError, EXIT, parseFormat, print, printData, progress } from './output.ts';
+import { CliError, EXIT, parseFormat, print, printData, progress, tell } from './output.ts';
 import { addLogFlags, logSettingsOf, type ReplicaFlags } from './replica-flags.ts';
 
 interface Flags extends Omit<ReplicaFlags, 'journal' | 'journalMirror' | 'replicaId'> {
@@ -51,7 +51,7 @@ Examples:
       const link = new NatsLink({
         ...given,
         name: MOVE_ID,
-        say: (_level, message) => process.stderr.write(`${message}\n`),
+        say: (_level, message) => tell(message),
       });
       const log = new JetStreamLog({ link, mesh: given.address.mesh, replicas: given.streamReplicas });
       try {

@@ -25,6 +25,16 @@ export class CliError extends Error {
   }
 }
 
+/** As `print`, on stderr: what is no part of the answer. */
+export function tell(text: string): void {
+  process.stderr.write(`${shown(text)}\n`);
+}
+
+/** Lines of a log, with their ends. */
+export function tellLog(lines: string): void {
+  process.stderr.write(shown(lines));
+}
+
 /** As a terminal may show it, in pipes too. */
 export function print(text: string): void {
   const safe = shown(text);
@@ -95,5 +105,7 @@ export function parseFormat(text: string): OutputFormat {
 
 /** `2026-11-21T13:02:11.123Z` */
 export function showTime(ms: number): string {
-  return new Date(ms).toISOString();
+  const date = new Date(ms);
+  // A certificate from elsewhere may say anything of its end.
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }

@@ -2,8 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
-import { EXIT, explainError } from './output.ts';
-import { shown } from './terminal.ts';
+import { EXIT, explainError, tell } from './output.ts';
 
 /** Each is loaded when it is run, or when all are listed: most need no gRPC, no Kubernetes client and no SQLite. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -88,7 +87,7 @@ export async function run(args: readonly string[]): Promise<void> {
       return;
     }
     const { text, exitCode } = explainError(error);
-    process.stderr.write(`periplus: ${shown(text)}\n`);
+    tell(`periplus: ${text}`);
     process.exitCode = exitCode;
   }
 }

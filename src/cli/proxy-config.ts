@@ -9,7 +9,7 @@ import type { DumpedResource } from '../history/proxy-answers.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
 import { CDS, ECDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
 import { askEnvoy, ENVOY_FLAG } from './envoy-admin.ts';
-import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { CliError, EXIT, parseFormat, print, printData, printTable, tell } from './output.ts';
 import { bootstrapCommand, logCommand, showSecrets } from './proxy-config-envoy.ts';
 import { dumpOfProxy } from './proxy-dump.ts';
 import { AT_HELP, type TargetOptions, withTargetOptions } from './target.ts';
@@ -170,7 +170,7 @@ function tellNothing(proxy: string, { name }: Part, flags: Flags, held: readonly
   const asked = [flags.name, flags.cluster, flags.fqdn, flags.subset, flags.direction, flags.port];
   const [first] = asked.filter(value => value !== undefined);
   if (first === undefined) {
-    process.stderr.write(`${proxy} has no ${name}\n`);
+    tell(`${proxy} has no ${name}`);
     return;
   }
   const near = nearestText(

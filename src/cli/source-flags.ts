@@ -15,7 +15,7 @@ import { type AdjustableLog, isLogLevel, isLogScope, type LogLevel, type LogScop
 import type { JournalOptions } from '../runtime/open-world.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
-import { CliError, EXIT } from './output.ts';
+import { CliError, EXIT, tellLog } from './output.ts';
 import { addRegistryFlags, REGISTRIES, type RegistryFlags, registriesIn, registryOptionsOf } from './registry-flags.ts';
 import { DEFAULT_JOURNAL } from './target.ts';
 
@@ -235,8 +235,7 @@ export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json
     if (scope === 'default' || scope === 'all') level = given;
     else if (scope !== undefined && isLogScope(scope)) levels[scope] = given;
   }
-  const write = (line: string): void => void process.stderr.write(line);
-  return makeLog({ level: level ?? 'info', levels, json: flags.log_as_json, clock: systemClock, write });
+  return makeLog({ level: level ?? 'info', levels, json: flags.log_as_json, clock: systemClock, write: tellLog });
 }
 
 function badLevel(given: string): CliError {

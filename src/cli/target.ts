@@ -7,7 +7,7 @@ import type { State } from '../core/state.ts';
 import { type History, openHistory } from '../history/history.ts';
 import { POSITION_HELP, resolvePosition } from '../history/position.ts';
 import { journalNamed } from './exported-journal.ts';
-import { CliError, EXIT, progress } from './output.ts';
+import { CliError, EXIT, progress, tell } from './output.ts';
 
 /** How long the control plane may take to answer. */
 export const ANSWER_MS_MAX = 10_000;
@@ -54,7 +54,7 @@ export async function withHistory<T>(path: string, use: (history: History) => Pr
 /** On stderr, where a journal has pods and no proxies: what the answers are about. */
 export function tellOfPods({ proxies, objects, seq }: State): void {
   if (proxies.size > 0 || objects.Pod.size === 0) return;
-  process.stderr.write(`no proxy is connected at event ${seq}: the pods are taken for sidecars\n`);
+  tell(`no proxy is connected at event ${seq}: the pods are taken for sidecars`);
 }
 
 /** The seq that the option means; without it the head. */

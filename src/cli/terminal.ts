@@ -47,3 +47,8 @@ export function shown(text: string): string {
     found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** A name or message that is to stay on its line: a line feed in it would begin what looks like a line of ours. */
+export function oneLine(text: string): string {
+  return text.replaceAll('\n', '\\n');
+}

@@ -8,7 +8,7 @@ import { explorer } from '../admin/explorer/mount.ts';
 import { type HttpServer, type Mount, serveHttp } from '../admin/http.ts';
 import { openJournal } from '../journal/open.ts';
 import { journalOf } from './exported-journal.ts';
-import { CliError, EXIT, print } from './output.ts';
+import { CliError, EXIT, print, tell } from './output.ts';
 import { DEFAULT_JOURNAL } from './target.ts';
 
 /** So that links into the explorer stay right from one run to the next; another port if it is taken. */
@@ -49,7 +49,7 @@ async function runUi(given: string, flags: Flags): Promise<void> {
   try {
     // A journal that cannot be opened is an error of the command, not a page in the browser.
     await (await openJournal(journal, { readonly: true })).close();
-    const onError = (message: string): void => void process.stderr.write(`periplus: ${message}\n`);
+    const onError = (message: string): void => tell(`periplus: ${message}`);
     const keyFile = flags.journalKey === undefined ? {} : { keyFile: flags.journalKey };
     const mount = explorer({ mode: 'file', journal, title: given, onError, ...keyFile });
     const server = await listen(port, onError, mount);

@@ -3,7 +3,7 @@
 
 import { Command } from 'commander';
 import { type WishReport, wishReport, wishReportJson } from '../offline/wishes.ts';
-import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { CliError, EXIT, parseFormat, print, printData, printTable, tell } from './output.ts';
 import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
 import { addMeshFlags, type MeshFlags, stateOfFiles } from './yaml-files.ts';
 
@@ -33,7 +33,7 @@ Examples:
       const format = parseFormat(flags.output);
       const report = await reportOf(flags);
       if (format !== 'table') return printData(wishReportJson(report), format);
-      for (const clash of report.clashes) process.stderr.write(`two features wish for ${clash}\n`);
+      for (const clash of report.clashes) tell(`two features wish for ${clash}`);
       if (report.wishes.length === 0) return print('nothing is to be written');
       const rows = report.wishes.map(({ target, plan, lock, leads, refused }) => [
         target,

@@ -18,7 +18,7 @@ import { withEndpointsOfPods } from '../offline/pod-endpoints.ts';
 import { nodesOfPods, runningPods } from '../offline/workload-proxies.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { type Input, readInputs, STDIN } from './inputs.ts';
-import { CliError, EXIT } from './output.ts';
+import { CliError, EXIT, tell } from './output.ts';
 
 export interface MeshFlags {
   readonly meshConfig?: string;
@@ -120,17 +120,17 @@ async function toldState(inputs: readonly Input[], flags: MeshFlags): Promise<St
     if (effect.kind !== 'Verdict' || effect.accepted) continue;
     for (const problem of effect.problems) {
       const place = places.of(effect.origin, problem.path);
-      process.stderr.write(`${place}: ${effect.object} is refused: ${showProblem(problem)}\n`);
+      tell(`${place}: ${effect.object} is refused: ${showProblem(problem)}`);
     }
   }
   for (const { origin, reasons } of state.malformed.values()) {
-    for (const reason of reasons) process.stderr.write(`${origin.file}:${reason}\n`);
+    for (const reason of reasons) tell(`${origin.file}:${reason}`);
   }
   for (const { severity, code, origin, path = '', object, message } of findingsOf(state)) {
     // The proxies, which are workloads too, are not known yet.
     if (severity === 'error' || code === 'no-workload') continue;
     const what = object === '' ? '' : `${object}: `;
-    process.stderr.write(`${places.of(origin, path)}: warning: ${what}${message}\n`);
+    tell(`${places.of(origin, path)}: warning: ${what}${message}`);
   }
   return state;
 }

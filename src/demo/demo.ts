@@ -52,13 +52,16 @@ export interface Demo {
 }
 
 /** Runs until SIGTERM or SIGINT. */
-export async function runDemo(options: DemoOptions): Promise<void> {
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export async function runDemo(
+  options: DemoOptions,
+  say: (line: string) => void,
+  write: (line: string) => void,
+): Promise<void> {
   const log = makeLog({
     level: 'warn',
     json: false,
     clock: systemClock,
-    write: line => void process.stderr.write(line),
+    write,
   });
   const signal = stopped();
   const demo = await startDemo(options, log, say);

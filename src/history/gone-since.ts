@@ -11,6 +11,7 @@ import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { StoredEvent } from '../journal/journal.ts';
+import { bodyOf } from '../journal/stored-body.ts';
 import { CDS, RDS } from '../xds/session/types.ts';
 import type { GoneSince } from './answers.ts';
 import type { History } from './history.ts';
@@ -191,8 +192,9 @@ async function objectsMentioning(
   for (const containing of texts) {
     const word = new RegExp(`(?<![a-zA-Z0-9-])${containing.replaceAll(/[.*]/g, '\\$&')}(?![a-zA-Z0-9-])`);
     for await (const page of history.journal.records({ from, to, containing, group: HOST_GROUP })) {
-      for (const { body } of page) {
-        const ref = HOST_KIND.test(body) && word.test(body) ? refIn(JSON.parse(body) as Json) : undefined;
+      for (const { seq, body } of page) {
+        const ref =
+          HOST_KIND.test(body) && word.test(body) ? refIn(bodyOf({ seq, body }, history.journal.path)) : undefined;
         if (ref !== undefined) objects.add(objectOfRef(ref));
       }
     }

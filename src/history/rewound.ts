@@ -14,6 +14,7 @@ import { namespaceOf } from '../core/kinds/meta.ts';
 import { definitionOf } from '../core/kinds/registry.ts';
 import { objectName } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
+import { bodyOf } from '../journal/stored-body.ts';
 import type { History } from './history.ts';
 import { withFact } from './what-if.ts';
 
@@ -64,7 +65,8 @@ async function* eventsBefore(history: History, { seq, source, object, ref }: Obj
     const found: number[] = [];
     for await (const page of history.journal.records({ from, to, containing })) {
       for (const record of page) {
-        if (record.source === source && objectIn(JSON.parse(record.body) as Json) === object) found.push(record.seq);
+        if (record.source === source && objectIn(bodyOf(record, history.journal.path)) === object)
+          found.push(record.seq);
       }
     }
     for (const at of found.reverse()) yield await history.event(at);

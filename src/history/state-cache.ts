@@ -28,7 +28,7 @@ export const STATE_FILES_MAX = 24;
 /** Facts that one process writes at its end: some seconds of work at most. */
 export const FACTS_WRITTEN_MAX = 100_000;
 /** Of a file, unpacked; a larger one is not read. */
-const FILE_BYTES_MAX = 1024 * 1024 * 1024;
+const FILE_BYTES_MAX = 448 * 1024 * 1024;
 const FORMAT = 1;
 const ENDING = '.facts.gz';
 
@@ -117,6 +117,8 @@ export class StateCache {
   }
 
   async #read(path: string, seq: number): Promise<State | undefined> {
+    const { size, isFile } = await kindOf(path);
+    if (!isFile || size > FILE_BYTES_MAX) return undefined;
     const bytes = await unpack(await readFile(path), { maxOutputLength: FILE_BYTES_MAX });
     const [first = '', ...lines] = bytes.toString('utf8').split('\n');
     const header = JSON.parse(first) as Header;
@@ -203,7 +205,8 @@ async function writeIn(folder: string, seq: number, bytes: Buffer): Promise<bool
   const unfinished = `${path}.${process.pid}`;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(unfinished, bytes, { mode: 0o600 });
+    // Not through a link that came with a journal.
+    await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
     await rename(unfinished, path);
     await makeRoom(folder);
     return true;
@@ -211,6 +214,12 @@ async function writeIn(folder: string, seq: number, bytes: Buffer): Promise<bool
     await rm(unfinished, { force: true }).catch(() => undefined);
     return false;
   }
+}
+
+/** A pipe is not opened: that would wait for its writer. */
+async function kindOf(path: string): Promise<{ readonly size: number; readonly isFile: boolean }> {
+  const found = await stat(path);
+  return { size: found.size, isFile: found.isFile() };
 }
 
 async function makeRoom(folder: string): Promise<void> {

@@ -7,16 +7,13 @@
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
+import { checkNames } from './fact-names.ts';
 import { JournalFault } from './fault.ts';
 import type { SnapshotFact } from './journal.ts';
 import { BODY_CHARS_MAX, BODY_DEPTH_MAX } from './journal.ts';
 import { isSecret, SEALED_PREFIX } from './private-values.ts';
 import type { Vault } from './vault.ts';
 
-export const SOURCE_CHARS_MAX = 512;
-export const KIND_CHARS_MAX = 64;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const UNFIT_NAME = /[\u0000-\u001f\u007f\ud800-\udfff]/u;
 const ENVELOPE = new Set(['seq', 'time', 'source', 'kind']);
 
 /** What is stored of a fact, before it has a seq. */
@@ -58,7 +55,7 @@ export function decodeEvent(
   vault: Vault,
 ): Event {
   // The parsed object is not shared, so the envelope is added to it instead of to a copy.
-  const event = vault.open(row.body, row.seq) as { [key: string]: Json };
+  const event = vault.open(row.body, row.seq, row.kind) as { [key: string]: Json };
   event.seq = row.seq;
   event.time = row.time;
   event.source = row.source;
@@ -117,19 +114,6 @@ function withoutEnvelope(fact: JsonObject): JsonObject {
     body[key] = fact[key];
   }
   return body;
-}
-
-/** Faults: `unfit-fact`. */
-export function checkNames(source: unknown, kind: unknown): { readonly source: string; readonly kind: string } {
-  checkName('source', source, SOURCE_CHARS_MAX);
-  checkName('kind', kind, KIND_CHARS_MAX);
-  return { source, kind };
-}
-
-function checkName(what: string, name: unknown, charsMax: number): asserts name is string {
-  if (typeof name !== 'string' || name === '' || name.length > charsMax || UNFIT_NAME.test(name)) {
-    throw new JournalFault('unfit-fact', `${what} must be 1 to ${charsMax} characters without control characters`);
-  }
 }
 
 function unfit(kind: string, why: string): JournalFault {

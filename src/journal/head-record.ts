@@ -5,7 +5,7 @@
 // It is not synced: after a power cut it may be older than the journal, never newer than what was acknowledged. Written
 // in place, at one length, so that a kill leaves the line before or the line after.
 
-import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 
 export interface HeadRecord {
   readonly seq: number;
@@ -18,6 +18,9 @@ const LINE = /^periplus-head-v1 +(\d{1,16}) ([0-9a-f]{64})\n$/;
 const SEQ_DIGITS = 16;
 /** The journal's files are for the user who writes them. */
 const OWNER_ONLY = 0o600;
+const RECORD_BYTES_MAX = 256;
+/** Never through a link, and without waiting for the reader of a pipe: what stands there may come from elsewhere. */
+const OPENING = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export function headRecordPath(journal: string): string {
   return `${journal}.head`;
@@ -26,6 +29,8 @@ export function headRecordPath(journal: string): string {
 /** Undefined: there is none that can be read. */
 export function readHeadRecord(journal: string): HeadRecord | undefined {
   try {
+    const found = statSync(headRecordPath(journal));
+    if (!found.isFile() || found.size > RECORD_BYTES_MAX) return undefined;
     const [, seq, hash] = LINE.exec(readFileSync(headRecordPath(journal), 'latin1')) ?? [];
     return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash };
   } catch {
@@ -44,7 +49,7 @@ export class HeadRecorder {
 
   write({ seq, hash }: HeadRecord): void {
     try {
-      this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, OWNER_ONLY);
+      this.#file ??= openSync(this.#path, OPENING, OWNER_ONLY);
       writeSync(this.#file, `${MAGIC} ${String(seq).padStart(SEQ_DIGITS)} ${hash}\n`, 0, 'latin1');
     } catch {
       this.close();

@@ -6,16 +6,21 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson, isObject } from '../core/base/json.ts';
 import { chainHash } from './chain.ts';
-import { checkNames } from './codec.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
+import { checkNames } from './fact-names.ts';
 import { errorText, JournalFault } from './fault.ts';
 import { headRecordPath } from './head-record.ts';
 import { ImportedSnapshot } from './import-snapshot.ts';
-import type { Durability, Head } from './journal.ts';
+import { BODY_CHARS_MAX, BODY_DEPTH_MAX, type Durability, type Head } from './journal.ts';
+import { isDeeperThan } from './json-text.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import type { PendingRow, StoredBase } from './store.ts';
+import { isTime } from './stored-body.ts';
 
 const GROUP_EVENTS = 1_000;
+const BLANK_LINES_MAX = 1_000;
+/** The line, and a fact within a body or beside its source. */
+const LINE_DEPTH_MAX = BODY_DEPTH_MAX + 2;
 const HASH_TEXT = /^[0-9a-f]{64}$/;
 
 export interface ImportOptions {
@@ -74,6 +79,7 @@ class Importer {
   #time = 0;
   #hash: Buffer = Buffer.alloc(0);
   #line = 0;
+  #blank = 0;
   #ended = false;
 
   constructor(path: string, durability: Durability) {
@@ -86,6 +92,7 @@ class Importer {
       for await (const text of lines) {
         this.#line += 1;
         if (text.trim() !== '') await this.#take(text);
+        else if (++this.#blank > BLANK_LINES_MAX) throw this.#bad(`more than ${BLANK_LINES_MAX} lines are blank`);
       }
       if (!this.#ended) throw this.#bad('the export is cut off: there is no end line');
       return { seq: this.#seq, time: this.#time, hash: this.#hash.toString('hex') };
@@ -110,6 +117,7 @@ class Importer {
   }
 
   #parse(text: string): JsonObject {
+    if (isDeeperThan(text, LINE_DEPTH_MAX)) throw this.#bad(`nested deeper than ${BODY_DEPTH_MAX} levels`);
     try {
       const value = JSON.parse(text) as Json;
       if (isObject(value)) return value;
@@ -148,7 +156,7 @@ class Importer {
   #event(value: JsonObject): void {
     const { seq, time, source, kind, body, hash } = value;
     if (seq !== this.#seq + 1) throw this.#bad(`seq ${this.#seq + 1} expected, ${canonicalJson(seq)} found`);
-    if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < this.#time) {
+    if (typeof time !== 'number' || !isTime(time) || time < this.#time) {
       throw this.#bad(`the time of seq ${seq} is missing or goes back`, seq);
     }
     if (typeof source !== 'string' || typeof kind !== 'string' || !isObject(body)) {
@@ -156,6 +164,7 @@ class Importer {
     }
     this.#checkNames(source, kind, seq);
     const text = canonicalJson(body);
+    if (text.length > BODY_CHARS_MAX) throw this.#bad(`a body of more than ${BODY_CHARS_MAX} characters`, seq);
     const computed = chainHash(this.#hash, seq, time, source, kind, text);
     if (computed.toString('hex') !== hash) {
       throw this.#bad('the chain breaks: this event or its hash was changed', seq);

@@ -5,7 +5,6 @@
 // Between pages it yields to the event loop.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
@@ -34,6 +33,7 @@ import type {
 } from './journal.ts';
 import { StoreSnapshots } from './snapshots.ts';
 import { type Row, type Store, TRIM_EVENTS_MAX } from './store.ts';
+import { bodyOf } from './stored-body.ts';
 import { unreadObject } from './unread.ts';
 import type { Vault } from './vault.ts';
 import { verifyStore } from './verify.ts';
@@ -163,20 +163,20 @@ export class JournalOnStore implements Journal {
         time: row.time,
         source: row.source,
         kind: row.kind,
-        body: redact ? this.#redacted(row.seq, row.body) : row.body,
+        body: redact ? this.#redacted(row) : this.#readable(row),
         hash: row.hash,
       }));
     }
   }
 
-  #redacted(seq: number, body: string): string {
-    try {
-      return canonicalJson(this.#vault.redact(JSON.parse(body) as JsonObject));
-    } catch (error) {
-      if (error instanceof JournalFault) throw error;
-      const why = 'the body is no JSON object, or nested too deep; `journal verify` tells which column was changed';
-      throw new JournalFault('damaged', why, { path: this.path, seq });
-    }
+  #redacted(row: Row): string {
+    return canonicalJson(this.#vault.redact(bodyOf(row, this.path)));
+  }
+
+  /** Objects are most of a journal, and checked by those who look into one (`bodyOf`). */
+  #readable(row: Row): string {
+    if (row.kind !== 'Add' && row.kind !== 'Update') bodyOf(row, this.path);
+    return row.body;
   }
 
   timeAt(seq: number): number | undefined {

@@ -106,7 +106,8 @@ export interface RecordsRange extends Range {
 
 /** One thing that `verify` found wrong. */
 export interface Finding {
-  readonly kind: 'changed' | 'hole' | 'time-went-back' | 'lost-tail' | 'snapshot' | 'meta' | 'file';
+  /** `unreadable`: hashed as it is, and nothing that a journal writes. */
+  readonly kind: 'changed' | 'unreadable' | 'hole' | 'time-went-back' | 'lost-tail' | 'snapshot' | 'meta' | 'file';
   /** The event or snapshot concerned; absent for the file as a whole. */
   readonly seq?: number;
   /** e.g. `event.body`, `snapshot_segment.hash`, `meta.head_hash`. */

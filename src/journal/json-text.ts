@@ -1,7 +1,7 @@
 // Is a text JSON? Answers as JSON.parse does, without building the value, which takes several times as long. A replica
 // that catches up asks this of every fact that it stores without parsing it.
 //
-// Grammar: RFC 8259. A list of open brackets takes the place of recursion, so depth is not limited.
+// Grammar: RFC 8259. A list of open brackets takes the place of recursion, so depth is not limited but by the caller.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,6 +10,7 @@ const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACKET = 0x5d;
 /** From an opening bracket or brace to the closing one. */
 const CLOSER_AFTER = 2;
 /** Below it, characters have to be escaped. */
@@ -22,7 +23,8 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const LITERALS: readonly string[] = ['true', 'false', 'null'];
 
-export function isJsonText(text: string): boolean {
+/** `depthMax`: false for values nested deeper. */
+export function isJsonText(text: string, depthMax = Number.POSITIVE_INFINITY): boolean {
   /** The closing characters of what is open. */
   const open: number[] = [];
   let at = afterBlanks(text, 0);
@@ -32,7 +34,7 @@ export function isJsonText(text: string): boolean {
       const closer = first + CLOSER_AFTER;
       at = afterBlanks(text, at + 1);
       if (text.charCodeAt(at) !== closer) {
-        open.push(closer);
+        if (open.push(closer) > depthMax) return false;
         if (closer === CLOSE_BRACE) at = afterKey(text, at);
         if (at === NOT_JSON) return false;
         continue;
@@ -102,4 +104,22 @@ function afterBlanks(text: string, from: number): number {
     if (code > SPACE || (code !== SPACE && !BLANKS.includes(code))) break;
   }
   return at;
+}
+
+/** Whether brackets are open at more than `depthMax` levels, in a text that JSON.parse reads. */
+export function isDeeperThan(text: string, depthMax: number): boolean {
+  // Each level has a character that opens it and one that closes it.
+  if (text.length <= 2 * depthMax) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = afterText(text, at + 1);
+      if (end === NOT_JSON) return false;
+      at = end - 1;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    if (depth > depthMax) return true;
+  }
+  return false;
 }

@@ -1,13 +1,17 @@
 // Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts and
 // import.ts.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { JournalFault } from './fault.ts';
 import type { Clock, Durability, Journal } from './journal.ts';
 import { JournalOnStore } from './journal-on-store.ts';
 import { realPath } from './sqlite-file.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { PrivatePaths } from './vault.ts';
 import { Vault } from './vault.ts';
+
+/** Of a key that is found beside a journal: a line, which may be followed by blanks. */
+const KEY_FILE_BYTES_MAX = 4_096;
 
 export interface OpenOptions {
   /** Default: the machine's clock. */
@@ -42,6 +46,7 @@ export async function openJournal(path: string, options: OpenOptions = {}): Prom
       recorded: store.keyCheck(),
       ...(readonly ? { recordedLater: () => store.keyCheck() } : {}),
       readonly,
+      journal: store.path,
       privatePaths: options.privatePaths,
     });
     return new JournalOnStore(store, vault, options.clock ?? Date.now);
@@ -54,5 +59,10 @@ export async function openJournal(path: string, options: OpenOptions = {}): Prom
 /** Beside the name that was given, if there is one; else beside the file that the name leads to. */
 function keyFileOf(path: string): string {
   const given = `${path}.key`;
-  return existsSync(given) ? given : `${realPath(path)}.key`;
+  const file = existsSync(given) ? given : `${realPath(path)}.key`;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || (found.isFile() && found.size <= KEY_FILE_BYTES_MAX)) return file;
+  throw new JournalFault('cannot-open', 'it stands where the key of the journal does, and is no key file', {
+    path: file,
+  });
 }

@@ -10,8 +10,8 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
-  readFileSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -19,11 +19,11 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CHAIN_START } from './chain.ts';
 import { errorCode, errorText, JournalFault } from './fault.ts';
 import { headRecordPath, readHeadRecord } from './head-record.ts';
 import { type Db, Sqlite } from './sqlite-driver.ts';
+import { LOCK_SCHEMA, refuseOtherLock, refuseOtherSchema, schemaText } from './sqlite-schema.ts';
 import type { StoredBase } from './store.ts';
 
 /** "PERI" */
@@ -38,7 +38,6 @@ const OTHERS = 0o007;
 const SQLITE_MAGIC = 'SQLite format 3\0';
 const SQLITE_HEADER_BYTES = 100;
 const FROM_THE_START: StoredBase = { seq: 0, hash: CHAIN_START };
-const SCHEMA = new URL('../../journal/schema/0001-journal.sql', import.meta.url);
 
 /** False: there is no such file, or an empty one. Faults: `foreign`, `damaged`, `cannot-open`. */
 function inspectFile(path: string): boolean {
@@ -176,7 +175,7 @@ function guarded(db: Db, path: string, work: () => void): Db {
 
 function createSchema(db: Db, start: StoredBase): void {
   db.transaction(() => {
-    db.exec(readFileSync(fileURLToPath(SCHEMA), 'utf8'));
+    db.exec(schemaText());
     const set = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
     set.run('base_seq', start.seq);
     set.run('base_hash', start.hash);
@@ -202,21 +201,7 @@ function checkIdentity(db: Db, path: string): void {
     );
   }
   if (format < 1) throw new JournalFault('damaged', `the format number is ${format}`, { path });
-  refusePrograms(db, path);
-}
-
-/** A view, a trigger or a virtual table runs what another wrote, without end if it likes. A journal has none. */
-function refusePrograms(db: Db, path: string): void {
-  const found = db
-    .prepare(
-      `SELECT name, CASE type WHEN 'table' THEN 'virtual table' ELSE type END AS what FROM sqlite_master
-       WHERE type NOT IN ('table', 'index') OR (type = 'table' AND rootpage = 0) LIMIT 1`,
-    )
-    .get() as { readonly name: string; readonly what: string } | undefined;
-  if (found === undefined) return;
-  throw new JournalFault('foreign', `it has a ${found.what} ${found.name}, which no journal has; give another path`, {
-    path,
-  });
+  refuseOtherSchema(db, path);
 }
 
 /** Any error of SQLite while reading or opening, as a fault that says where. */
@@ -257,6 +242,10 @@ export function lockFile(journalPath: string): () => void {
   }
   const path = `${journalPath}.lock`;
   let db: Db;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) {
+    throw new JournalFault('cannot-open', 'the lock of the journal is not a file; remove it', { path });
+  }
   keepPrivate(path);
   try {
     db = new Sqlite(path, { timeout: 0 });
@@ -264,14 +253,15 @@ export function lockFile(journalPath: string): () => void {
     throw cannotOpen(journalPath, error);
   }
   try {
-    db.exec('BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS owner (name TEXT NOT NULL); DELETE FROM owner');
+    refuseOtherLock(db, path);
+    db.exec(`BEGIN IMMEDIATE; ${LOCK_SCHEMA}; DELETE FROM owner`);
     db.prepare('INSERT INTO owner VALUES (?)').run(`process ${process.pid} on ${hostname()}`);
     db.exec('COMMIT; BEGIN IMMEDIATE');
     return () => db.close();
   } catch (error) {
     const owner = errorCode(error).startsWith('SQLITE_BUSY') ? ownerOf(db) : undefined;
     db.close();
-    if (owner === undefined) throw cannotOpen(path, error);
+    if (owner === undefined) throw error instanceof JournalFault ? error : cannotOpen(path, error);
     throw new JournalFault('locked', `${owner} is writing this journal; stop it, or open it for reading only`, {
       path: journalPath,
     });

@@ -1,11 +1,11 @@
 // The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. With
 // WAL both work at the same time.
 
-import { chainHashHex, RowChain } from './chain.ts';
+import { chainHashHex, HASH_BYTES, RowChain, SUMS_BYTES } from './chain.ts';
 import { JournalFault } from './fault.ts';
 import { readHeadRecord } from './head-record.ts';
 import type { Durability } from './journal.ts';
-import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
+import { BODY_CHARS_MAX, PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
 import { spansOfGroup } from './object-ref.ts';
 import type { Db } from './sqlite-driver.ts';
 import { faultOf, lockFile, openForReading, openForWriting, realPath, refuseEmptied } from './sqlite-file.ts';
@@ -21,10 +21,16 @@ import type {
   StoredBase,
   StoredHead,
 } from './store.ts';
+import { isTime } from './stored-body.ts';
 import { WriterLink } from './writer-link.ts';
 
 /** The end of the chain that is checked each time a journal is opened for writing; `verify` checks all of it. */
 export const OPEN_CHECK_EVENTS = 500;
+
+/** Fewer events are not compared with the size of the file. */
+const EVENTS_OF_ANY_FILE = 1_000_000;
+/** Of an event: its hash and its sums. */
+const ROW_BYTES_MIN = HASH_BYTES + SUMS_BYTES;
 
 type TextTuple = readonly [number, number, string, string, string, string];
 type BytesTuple = readonly [number, number, Buffer, Buffer, Buffer, Buffer, Buffer];
@@ -104,8 +110,18 @@ export class SqliteStore implements Store {
   }
 
   head(): StoredHead {
-    if (this.readonly) this.#head = this.recordedHead();
+    if (this.readonly) this.#head = this.#plausible(this.recordedHead());
     return this.#head;
+  }
+
+  /** Questions go along the seqs up to the head: one that no file of this size can have would never end. */
+  #plausible(head: StoredHead): StoredHead {
+    const events = head.seq - this.#base.seq;
+    if (events <= EVENTS_OF_ANY_FILE) return head;
+    const pages = Number(this.#db.pragma('page_count', { simple: true }));
+    const bytes = pages * Number(this.#db.pragma('page_size', { simple: true }));
+    if (events * ROW_BYTES_MIN <= bytes) return head;
+    throw this.#damaged(head.seq, `recorded as the last event, and a file of ${bytes} bytes cannot hold as many`);
   }
 
   recordedHead(): StoredHead {
@@ -245,20 +261,28 @@ export class SqliteStore implements Store {
   #wellTyped(row: Row): Row {
     const { seq, time, source, kind, body } = row;
     const texts = typeof source === 'string' && typeof kind === 'string' && typeof body === 'string';
-    if (texts && Number.isSafeInteger(time)) return row;
+    if (texts && isTime(time) && body.length <= BODY_CHARS_MAX) return row;
+    if (texts && isTime(time))
+      throw this.#damaged(seq, `the body has ${body.length} characters, more than ${BODY_CHARS_MAX}`);
     throw this.#damaged(seq, texts ? `the time ${time} is none` : 'a column holds no text');
   }
 
   ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {
-    return this.#guarded(from, () => this.#statements.ofKinds.all(JSON.stringify(kinds), from, to) as readonly Row[]);
+    return this.#guarded(from, () => {
+      const rows = this.#statements.ofKinds.all(JSON.stringify(kinds), from, to) as readonly Row[];
+      return rows.map(row => this.#wellTyped(row));
+    });
   }
 
   containing(text: string, from: number, to: number, group?: string): readonly Row[] {
     const pattern = `*${text.replace(/[*?[]/g, '[$&]')}*`;
     return this.#guarded(from, () => {
-      if (group === undefined) return this.#statements.containing.all(pattern, from, to) as readonly Row[];
-      const { others, own } = spansOfGroup(group);
-      return this.#statements.ofGroup.all(...others, ...own, pattern, from, to) as readonly Row[];
+      const { others, own } = spansOfGroup(group ?? '');
+      const rows =
+        group === undefined
+          ? this.#statements.containing.all(pattern, from, to)
+          : this.#statements.ofGroup.all(...others, ...own, pattern, from, to);
+      return (rows as readonly Row[]).map(row => this.#wellTyped(row));
     });
   }
 

@@ -11,6 +11,7 @@ import type { MarkedPath } from './private-values.ts';
 import { mapPrivate, SEALED_PREFIX } from './private-values.ts';
 import type { Sealer } from './seal.ts';
 import { createKeyFile, randomKey, readKeyFile, sealerOf } from './seal.ts';
+import { bodyOf } from './stored-body.ts';
 
 /** Further values to seal in an event's or a snapshot's fact, beyond those of Secrets. */
 export type PrivatePaths = (fact: JsonObject) => readonly MarkedPath[];
@@ -25,6 +26,7 @@ export class Vault {
   readonly #mayCreate: boolean;
   #recorded: string | undefined;
   readonly #recordedLater: (() => string | undefined) | undefined;
+  readonly #journal: string | undefined;
   #sealer: Sealer | undefined;
 
   /**
@@ -38,7 +40,10 @@ export class Vault {
     readonly privatePaths?: PrivatePaths;
     /** For a reader: the key check that the writer may have recorded since. */
     readonly recordedLater?: () => string | undefined;
+    /** The path of the journal, for messages. */
+    readonly journal?: string;
   }) {
+    this.#journal = options.journal;
     this.#keyFile = options.keyFile;
     this.#recorded = options.recorded;
     this.#recordedLater = options.recordedLater;
@@ -100,8 +105,8 @@ export class Vault {
   }
 
   /** Parses stored text; sealed values are opened if the key is there. Faults: `damaged`. */
-  open(body: string, seq: number): JsonObject {
-    const stored = JSON.parse(body) as JsonObject;
+  open(body: string, seq: number, kind = ''): JsonObject {
+    const stored = bodyOf({ seq, kind, body }, this.#journal);
     return holdsSealed(body) ? this.openFact(stored, seq) : stored;
   }
 
@@ -120,7 +125,10 @@ export class Vault {
     return mapPrivate(stored, [], (value, place) => {
       const opened = typeof value === 'string' ? unsealIfSealed(sealer, value, place) : value;
       if (opened !== undefined) return opened;
-      throw new JournalFault('damaged', `the sealed value at ${place} does not open with the journal's key`, { seq });
+      throw new JournalFault('damaged', `the sealed value at ${place} does not open with the journal's key`, {
+        seq,
+        ...(this.#journal === undefined ? {} : { path: this.#journal }),
+      });
     });
   }
 

@@ -9,8 +9,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { chainHashOfBytes, columnSums, HASH_BYTES, SUMMED_COLUMNS } from './chain.ts';
 import { errorText } from './fault.ts';
 import type { Finding, Verdict } from './journal.ts';
-import { checkSnapshot } from './snapshots.ts';
+import { checkSnapshot, checkSnapshotFacts } from './snapshots.ts';
 import type { RawRow, Store, StoredBase, StoredHead } from './store.ts';
+import { unreadableColumn } from './stored-body.ts';
 
 export const VERIFY_FINDINGS_MAX = 100;
 
@@ -135,8 +136,10 @@ function verifyContent(cursor: Cursor, row: RawRow): void {
   const intact = previous === undefined ? sums.length === 0 : byStored || follows(recomputed, row);
   if (byStored) amendSuspect(cursor, row.seq - 1);
   cursor.suspect = undefined;
+  const unreadable = intact && sums.length === 0 ? unreadableColumn(row) : undefined;
   if (sums.length > 0) cursor.findings.push(changed(row.seq, intact ? ['sums'] : sums));
   else if (!intact) cursor.suspect = cursor.findings.push(changed(row.seq, ['hash'])) - 1;
+  else if (unreadable !== undefined) cursor.findings.push(unreadableFinding(row.seq, ...unreadable));
   else if (row.time < cursor.time) cursor.findings.push(timeFinding(row.seq, row.time, cursor.time));
   cursor.recomputed = intact || previous === undefined ? undefined : chainHashOfBytes(recomputed ?? previous, row);
   cursor.previous = row.hash;
@@ -178,6 +181,11 @@ function holeFinding(from: number, to: number): Finding {
   return { kind: 'hole', seq: from, column: 'event.seq', message: what };
 }
 
+function unreadableFinding(seq: number, column: string, why: string): Finding {
+  const message = `seq ${seq}: the column event.${column} holds what no journal writes: ${why}`;
+  return { kind: 'unreadable', seq, column: `event.${column}`, message };
+}
+
 function timeFinding(seq: number, time: number, before: number): Finding {
   return {
     kind: 'time-went-back',
@@ -215,7 +223,8 @@ async function verifySnapshots(store: Store, findings: Finding[]): Promise<numbe
   const rows = store.snapshots();
   let checked = rows.length;
   for (const row of rows) {
-    const found = await checkSnapshot(store, row);
+    const changed = await checkSnapshot(store, row);
+    const found = changed.length === 0 ? await checkSnapshotFacts(store, row) : changed;
     // Another process may have dropped it while it was read.
     if (found.length === 0 || store.snapshots().some(one => isDeepStrictEqual(one, row))) findings.push(...found);
     else checked -= 1;

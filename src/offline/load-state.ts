@@ -144,10 +144,20 @@ export async function readSnapshot(journal: Journal, atMost: number, near?: Stat
   const snapshot = await journal.snapshots.read(atMost);
   if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
   const restoring = near === undefined ? new Restoring(emptyState) : new RestoringBeside(near);
-  for await (const page of snapshot.facts) {
-    for (const { source, fact } of page) restoring.fact(source, fact);
+  try {
+    for await (const page of snapshot.facts) {
+      for (const { source, fact } of page) restoring.fact(source, fact);
+    }
+    return restoring.finish();
+  } catch (error) {
+    if (error instanceof JournalFault) throw error;
+    // Its hashes are right, and its facts none that a state gives.
+    const why = error instanceof Error ? error.message : String(error);
+    throw new JournalFault('damaged', `the snapshot here holds what no state gives (${why})`, {
+      path: journal.path,
+      seq: snapshot.info.seq,
+    });
   }
-  return restoring.finish();
 }
 
 /** The seqs to skip. `Rejected` facts are recorded after the events that they name. `to`: default the head. */

@@ -28,6 +28,7 @@ const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
 
 /** Longer messages are truncated. */
 export const MESSAGE_CHARS_MAX = 4_096;
+const LINE_ENDS = /[\n\r]/g;
 
 export function isLogLevel(text: string): text is LogLevel {
   return Object.hasOwn(rank, text);
@@ -67,7 +68,9 @@ export function makeLog(options: {
       const msg = message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message;
       const scope = name === 'default' ? {} : { scope: name };
       const head = name === 'default' ? [time, level] : [time, level, name];
-      write(json ? `${JSON.stringify({ time, level, ...scope, msg })}\n` : `${[...head, msg].join('\t')}\n`);
+      // A line end in it would begin what looks like a line of ours.
+      const line = msg.replace(LINE_ENDS, end => (end === '\n' ? '\\n' : '\\r'));
+      write(json ? `${JSON.stringify({ time, level, ...scope, msg })}\n` : `${[...head, line].join('\t')}\n`);
     };
   const scope = (name: LogScope): Log => Object.assign(sayIn(name), { scope });
   const setLevel = (name: LogScope, level: LogLevel): void => void least.set(name, level);

@@ -60,6 +60,9 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, match => match.replace(/[^\n]/g, ' ')).replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
 }
 
+/** The second runs before modules can be loaded. */
+const WRITES_TO_TERMINAL: ReadonlySet<string> = new Set(['src/cli/output.ts', 'src/cli/main.ts']);
+
 /** The one place that makes JSON text to be hashed. */
 const CANONICAL = 'src/core/base/json.ts';
 
@@ -129,6 +132,16 @@ describe('the tidy rules:', () => {
     );
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((name, i) => named.indexOf(name) !== i)).toEqual([]);
+  });
+
+  it('let the commands write to the terminal in one place, which escapes', () => {
+    const direct = files.filter(
+      file =>
+        /^src\/(cli|demo)\//.test(file) &&
+        !WRITES_TO_TERMINAL.has(file) &&
+        /\bstd(out|err)\.write\b|\bconsole\./.test(withoutComments(readFileSync(join(root, file), 'utf8'))),
+    );
+    expect(direct).toEqual([]);
   });
 
   it('refuse unfinished work', () => {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../core/base/json.ts';
 import { managerOf } from '../../history/last-change.ts';
 import type { StoredEvent } from '../../journal/journal.ts';
 import { objectRefIn } from '../../journal/object-ref.ts';
+import { bodyOf } from '../../journal/stored-body.ts';
 import { rulesOf } from '../../xds/session/types.ts';
 
 export interface EventFacts {
@@ -23,24 +24,25 @@ const ENTRY =
 /** As the xDS server names connections: the id of the node and a number of the process. */
 const CONNECTION = /^[^.]+\.([a-z0-9-]+?)-[0-9]+(?:-[0-9a-f]+-[0-9]+)?$/;
 
-export function eventFacts({ kind, body }: Pick<StoredEvent, 'kind' | 'body'>): EventFacts {
-  switch (kind) {
+export function eventFacts(event: Pick<StoredEvent, 'seq' | 'kind' | 'body'>): EventFacts {
+  switch (event.kind) {
     case 'Add':
     case 'Update':
-      return ofObject(body);
+      return ofObject(event);
     case 'Delete':
-      return ofRef(parsed(body).ref);
+      return ofRef(bodyOf(event).ref);
     case 'Receipt':
-      return { ...NOTHING, subject: typeIn(body) };
+      return { ...NOTHING, subject: typeIn(event.body) };
     default:
-      return ofOther(parsed(body));
+      return ofOther(bodyOf(event));
   }
 }
 
-function ofObject(body: string): EventFacts {
+function ofObject(event: Pick<StoredEvent, 'seq' | 'body'>): EventFacts {
+  const { body } = event;
   const ref = objectRefIn(body);
   if (ref === undefined) {
-    const { object } = parsed(body);
+    const { object } = bodyOf(event);
     if (!isObject(object)) return NOTHING;
     const meta = isObject(object.metadata) ? object.metadata : {};
     const names = { kind: object.kind, namespace: meta.namespace, name: meta.name };
@@ -80,8 +82,4 @@ function ofOther({ connection, origin, name }: JsonObject): EventFacts {
   }
   if (isObject(origin)) return { ...NOTHING, subject: String(origin.file) };
   return typeof name === 'string' ? { ...NOTHING, subject: name } : NOTHING;
-}
-
-function parsed(body: string): JsonObject {
-  return JSON.parse(body) as JsonObject;
 }

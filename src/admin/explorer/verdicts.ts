@@ -9,6 +9,7 @@ import type { judge } from '../../core/fold/record.ts';
 import type { definitionOf } from '../../core/kinds/registry.ts';
 import type { StoredEvent } from '../../journal/journal.ts';
 import { objectRefIn } from '../../journal/object-ref.ts';
+import { bodyOf } from '../../journal/stored-body.ts';
 import type { IndexState } from './api.ts';
 import type { EventIndex } from './event-index.ts';
 
@@ -90,10 +91,11 @@ async function rules(): Promise<Rules> {
   return { judge, definitionOf };
 }
 
-function objectToJudge({ kind, body }: StoredEvent): JsonObject | undefined {
+function objectToJudge(event: StoredEvent): JsonObject | undefined {
+  const { kind, body } = event;
   if (kind !== 'Add' && kind !== 'Update') return undefined;
   const named = objectRefIn(body);
   if (named !== undefined && UNREAD.has(named.kind)) return undefined;
-  const { object } = JSON.parse(body) as JsonObject;
+  const { object } = bodyOf(event);
   return isObject(object) && !UNREAD.has(String(object.kind)) ? object : undefined;
 }

@@ -1,7 +1,7 @@
 // Names and messages of proxies and files on a terminal.
 
 import { describe, expect, it } from 'vitest';
-import { coloured, shown } from '../../../src/cli/terminal.ts';
+import { coloured, oneLine, shown } from '../../../src/cli/terminal.ts';
 
 describe('text on a terminal', () => {
   it.each([
@@ -17,5 +17,9 @@ describe('text on a terminal', () => {
   it('keeps lines, tabs, colours of our own and letters of every script', () => {
     const text = `${coloured('a', 'red', true)}\t${coloured('b', 'dim', true)}\nשלום é 漢`;
     expect(shown(text)).toBe(text);
+  });
+
+  it('keeps a name on its line', () => {
+    expect(oneLine('a\nok: verified')).toBe('a\\nok: verified');
   });
 });

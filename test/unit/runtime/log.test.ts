@@ -37,3 +37,10 @@ test('the log truncates a long message', () => {
 test('the log knows the names of its levels', () => {
   expect(['debug', 'none', 'verbose', 'toString'].map(isLogLevel)).toEqual([true, true, false, false]);
 });
+
+test('the log keeps a message on one line', () => {
+  const written = lines('info', false, log => log('warn', 'refused: x\r\n1970-01-01T00:00:02.000Z\tinfo\tall is well'));
+  expect(written).toEqual([
+    '1970-01-01T00:00:01.000Z\twarn\trefused: x\\r\\n1970-01-01T00:00:02.000Z\tinfo\tall is well\n',
+  ]);
+});

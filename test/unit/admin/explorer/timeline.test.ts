@@ -287,7 +287,7 @@ describe('what the index reads out of stored text', () => {
         if (kind !== 'Add' && kind !== 'Update') continue;
         const object = body!.object as JsonObject;
         const meta = object.metadata as JsonObject;
-        const found = eventFacts({ kind, body: canonicalJson(body!) });
+        const found = eventFacts({ seq: 1, kind, body: canonicalJson(body!) });
         expect(found.subject).toBe(`${String(object.kind)}/${String(meta.namespace ?? '')}/${String(meta.name)}`);
         expect(found.manager).toBe(managerOf(object));
         objects++;
@@ -307,7 +307,7 @@ describe('what the index reads out of stored text', () => {
       metadata: { managedFields, name: 'a', namespace: 'b' },
       spec: { note: [{ manager: 'not me' }] },
     };
-    const { manager } = eventFacts({ kind: 'Update', body: canonicalJson({ object }) });
+    const { manager } = eventFacts({ seq: 1, kind: 'Update', body: canonicalJson({ object }) });
     expect(manager).toBe(managerOf(object));
   });
 });
