@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
-import { EXIT, explainError, tell } from './output.ts';
+import { EXIT, explainError, tell, tellLog } from './output.ts';
 
 /** Each is loaded when it is run, or when all are listed: most need no gRPC, no Kubernetes client and no SQLite. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -94,6 +94,6 @@ export async function run(args: readonly string[]): Promise<void> {
 
 /** Misuse is an error like any other, with its own exit code, for every command. */
 function exitByError(command: Command): void {
-  command.exitOverride();
+  command.exitOverride().configureOutput({ writeErr: tellLog });
   for (const child of command.commands) exitByError(child);
 }

@@ -56,7 +56,8 @@ function isShaped(value: Json | undefined, shape: Shape): boolean {
     case 'text':
       return typeof value === 'string';
     case 'number':
-      return typeof value === 'number';
+      // Others are null in the journal.
+      return Number.isFinite(value);
     case 'object':
       return isObject(value);
     case 'texts':

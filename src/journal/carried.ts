@@ -6,6 +6,7 @@
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { ObjectRef, Unrecorded } from '../core/event.ts';
+import { shapeProblem } from '../core/fact-shape.ts';
 import type { Encoded } from './codec.ts';
 import { checkNames } from './fact-names.ts';
 import { JournalFault } from './fault.ts';
@@ -54,6 +55,7 @@ export class LineReader {
     const ref = !isSealed && (kind === 'Add' || kind === 'Update') ? objectRefIn(body) : undefined;
     if (ref !== undefined) return new UnparsedFact({ source, kind }, body, time, ref);
     const read = this.#parsed(body);
+    if (shapeProblem(kind, read) !== undefined) throw this.#damaged();
     const opened = isSealed ? this.#vault.openSpilled(read) : read;
     return { source, kind, body, time, fact: { ...opened, source, kind } as unknown as Unrecorded };
   }

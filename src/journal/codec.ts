@@ -7,6 +7,7 @@
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
+import { shapeProblem } from '../core/fact-shape.ts';
 import { checkNames } from './fact-names.ts';
 import { JournalFault } from './fault.ts';
 import type { SnapshotFact } from './journal.ts';
@@ -29,6 +30,8 @@ export interface Encoded {
 export function encodeFact(given: Unrecorded, vault: Vault): Encoded {
   const { source, kind } = given;
   checkNames(source, kind);
+  const problem = shapeProblem(kind, given as unknown as JsonObject);
+  if (problem !== undefined) throw unfit(kind, problem);
   const found = inspect(given, kind);
   const fact = withoutEnvelope(given as unknown as JsonObject);
   const isPrivate = found.isPrivate || vault.marked(given as unknown as JsonObject).length > 0;

@@ -5,6 +5,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson, isObject } from '../core/base/json.ts';
+import { shapeProblem } from '../core/fact-shape.ts';
 import { chainHash } from './chain.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
 import { checkNames } from './fact-names.ts';
@@ -163,6 +164,8 @@ class Importer {
       throw this.#bad('source, kind or body is missing', seq);
     }
     this.#checkNames(source, kind, seq);
+    const problem = shapeProblem(kind, body);
+    if (problem !== undefined) throw this.#bad(problem, seq);
     const text = canonicalJson(body);
     if (text.length > BODY_CHARS_MAX) throw this.#bad(`a body of more than ${BODY_CHARS_MAX} characters`, seq);
     const computed = chainHash(this.#hash, seq, time, source, kind, text);

@@ -50,6 +50,28 @@ export function isJsonText(text: string, depthMax = Number.POSITIVE_INFINITY): b
   }
 }
 
+/** Whether the members of each object are in canonical order, none twice, in a text that JSON.parse reads. */
+export function hasOrderedMembers(text: string): boolean {
+  /** The last name in each object that is open; undefined: none yet, or a list. */
+  const names: (string | undefined)[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) names.push(undefined);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) names.pop();
+    if (code !== QUOTE) continue;
+    const end = afterText(text, at + 1);
+    if (end === NOT_JSON) return false;
+    if (text.charCodeAt(afterBlanks(text, end)) === COLON) {
+      const name = String(JSON.parse(text.slice(at, end)));
+      const before = names.pop();
+      if (before !== undefined && before >= name) return false;
+      names.push(name);
+    }
+    at = end - 1;
+  }
+  return true;
+}
+
 /** Behind a value: closes what ends here, and goes to the next value; to the end if nothing is open any more. */
 function beforeNext(text: string, from: number, open: number[]): number {
   let at = afterBlanks(text, from);

@@ -7,7 +7,7 @@ import { shapeProblem } from '../core/fact-shape.ts';
 import { checkNames } from './fact-names.ts';
 import { errorText, JournalFault } from './fault.ts';
 import { BODY_CHARS_MAX, BODY_DEPTH_MAX, type StoredEvent } from './journal.ts';
-import { isDeeperThan, isJsonText } from './json-text.ts';
+import { hasOrderedMembers, isDeeperThan, isJsonText } from './json-text.ts';
 import { objectRefIn } from './object-ref.ts';
 import type { RawRow } from './store.ts';
 
@@ -55,6 +55,7 @@ export function unreadableColumn(row: RawRow): readonly [column: string, why: st
   const body = row.body.toString();
   if (body.length > BODY_CHARS_MAX) return ['body', `it is larger than ${BODY_CHARS_MAX} characters`];
   if (!body.startsWith(OPEN_BRACE) || !isJsonText(body, BODY_DEPTH_MAX)) return ['body', NO_OBJECT];
+  if (!hasOrderedMembers(body)) return ['body', 'members of an object are out of order, or twice there'];
   const kind = row.kind.toString();
   const why = isObjectAsWritten(kind, body) ? undefined : shapeProblem(kind, JSON.parse(body) as JsonObject);
   return why === undefined ? undefined : ['body', why];

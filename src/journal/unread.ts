@@ -1,10 +1,11 @@
 // An unparsed version of an object: its key is known, the rest stays text until it is read. Most versions that a start
 // goes through are superseded and never read.
 
-import type { JsonObject } from '../core/base/json.ts';
+import { isObject, type JsonObject } from '../core/base/json.ts';
 import type { Origin } from '../core/base/problem.ts';
 import type { ObjectAdded, ObjectRef } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
+import { JournalFault } from './fault.ts';
 import { objectRefIn } from './object-ref.ts';
 import { SEALED_PREFIX } from './private-values.ts';
 import type { Row } from './store.ts';
@@ -56,10 +57,21 @@ export class UnreadObject implements UnreadVersion {
 
   #read(): ObjectAdded {
     if (this.#fact === undefined) {
-      const fact = this.#vault === undefined ? JSON.parse(this.#text) : this.#vault.open(this.#text, this.seq);
+      const fact = this.#vault === undefined ? JSON.parse(this.#text) : this.#vault.open(this.#text, this.seq, 'Add');
+      if (!isOf(this.ref, fact as ObjectAdded)) {
+        throw new JournalFault('damaged', 'the members that name its object are there twice', { seq: this.seq });
+      }
       this.#fact = fact as ObjectAdded;
       this.#text = '';
     }
     return this.#fact;
   }
+}
+
+/** A text from elsewhere may have a member twice: the name was found in the first, and what is read is the last. */
+function isOf(ref: ObjectRef, { object }: ObjectAdded): boolean {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const { namespace = '', name } = metadata;
+  const isNamed = name === ref.name && namespace === ref.namespace;
+  return isNamed && object.kind === ref.kind && object.apiVersion === ref.apiVersion;
 }

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonText } from '../../../src/journal/json-text.ts';
+import { canonicalJson, type Json } from '../../../src/core/base/json.ts';
+import { hasOrderedMembers, isDeeperThan, isJsonText } from '../../../src/journal/json-text.ts';
 import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { parameters } from '../../property/seed.ts';
 
@@ -123,5 +124,30 @@ describe('a text', () => {
     const depth = 200_000;
     expect(isJsonText('['.repeat(depth) + ']'.repeat(depth))).toBe(true);
     expect(isJsonText('['.repeat(depth))).toBe(false);
+  });
+
+  it('has its members in order exactly if its canonical text has them so', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), text => {
+        expect(hasOrderedMembers(canonicalJson(JSON.parse(text) as Json))).toBe(true);
+      }),
+      parameters(),
+    );
+    for (const text of ['{"b":1,"a":2}', '{"a":1,"a":1}', '[{"a":{"a":1}},{"c":1,"b":1}]', '{"a":1,"\\u0061":2}']) {
+      expect([text, hasOrderedMembers(text)]).toEqual([text, false]);
+    }
+  });
+
+  it.each([
+    ['[[[]]]', 2, true],
+    ['[[[]]]', 3, false],
+    ['{"a":{"b":[1]}}', 2, true],
+    ['["[[[[[[[[[[[["]', 1, false],
+    ['{"[[[":"]]]","{{{":1}', 1, false],
+    ['["\\"[[[[[["]', 1, false],
+    ['["[[[[[[', 1, false],
+  ])('%s is deeper than %d: %s', (text, depthMax, isDeeper) => {
+    expect(isDeeperThan(text, depthMax)).toBe(isDeeper);
+    if (parses(text)) expect(isJsonText(text, depthMax)).toBe(!isDeeper);
   });
 });
