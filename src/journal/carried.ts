@@ -10,9 +10,10 @@ import { shapeProblem } from '../core/fact-shape.ts';
 import type { Encoded } from './codec.ts';
 import { checkNames } from './fact-names.ts';
 import { JournalFault } from './fault.ts';
-import { BODY_CHARS_MAX, BODY_DEPTH_MAX, type Carried } from './journal.ts';
+import { BODY_CHARS_MAX, type Carried } from './journal.ts';
 import { isDeeperThan } from './json-text.ts';
 import { objectRefIn } from './object-ref.ts';
+import { BRACKETS_MAX } from './stored-body.ts';
 import { holdsSealed, type Vault } from './vault.ts';
 
 const OPENING = '{"body":{';
@@ -50,7 +51,7 @@ export class LineReader {
     if (at < 0) throw this.#damaged();
     const { source, kind } = this.#names(line.slice(at + 1));
     const body = line.slice(BODY_AT, at);
-    if (body.length > BODY_CHARS_MAX || isDeeperThan(body, BODY_DEPTH_MAX)) throw this.#damaged();
+    if (body.length > BODY_CHARS_MAX || isDeeperThan(body, BRACKETS_MAX)) throw this.#damaged();
     const isSealed = holdsSealed(body);
     const ref = !isSealed && (kind === 'Add' || kind === 'Update') ? objectRefIn(body) : undefined;
     if (ref !== undefined) return new UnparsedFact({ source, kind }, body, time, ref);

@@ -16,12 +16,12 @@ import { BODY_CHARS_MAX, BODY_DEPTH_MAX, type Durability, type Head } from './jo
 import { isDeeperThan } from './json-text.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import type { PendingRow, StoredBase } from './store.ts';
-import { isTime } from './stored-body.ts';
+import { BRACKETS_MAX, isTime } from './stored-body.ts';
 
 const GROUP_EVENTS = 1_000;
 const BLANK_LINES_MAX = 1_000;
-/** The line, and a fact within a body or beside its source. */
-const LINE_DEPTH_MAX = BODY_DEPTH_MAX + 2;
+/** The line, and what it holds. */
+const LINE_DEPTH_MAX = BRACKETS_MAX + 1;
 const HASH_TEXT = /^[0-9a-f]{64}$/;
 
 export interface ImportOptions {

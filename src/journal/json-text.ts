@@ -31,10 +31,11 @@ export function isJsonText(text: string, depthMax = Number.POSITIVE_INFINITY): b
   for (;;) {
     const first = text.charCodeAt(at);
     if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      if (open.length >= depthMax) return false;
       const closer = first + CLOSER_AFTER;
       at = afterBlanks(text, at + 1);
       if (text.charCodeAt(at) !== closer) {
-        if (open.push(closer) > depthMax) return false;
+        open.push(closer);
         if (closer === CLOSE_BRACE) at = afterKey(text, at);
         if (at === NOT_JSON) return false;
         continue;

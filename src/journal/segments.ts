@@ -6,8 +6,9 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { isObject } from '../core/base/json.ts';
 import { errorText, JournalFault } from './fault.ts';
-import { BODY_CHARS_MAX, BODY_DEPTH_MAX, type SnapshotFact } from './journal.ts';
+import { BODY_CHARS_MAX, type SnapshotFact } from './journal.ts';
 import { isDeeperThan } from './json-text.ts';
+import { BRACKETS_MAX } from './stored-body.ts';
 
 /** A segment ends at whichever limit comes first; encoding one takes one to two milliseconds. */
 export const SEGMENT_FACTS_MAX = 200;
@@ -17,7 +18,7 @@ const TEXT_CHARS_MAX = SEGMENT_CHARS_MAX + BODY_CHARS_MAX + SEGMENT_FACTS_MAX * 
 /** Of inflated text: a character takes three bytes at most. */
 const TEXT_BYTES_MAX = 3 * TEXT_CHARS_MAX;
 /** The array, an item, and the fact in it. */
-const DEPTH_MAX = BODY_DEPTH_MAX + 2;
+const DEPTH_MAX = BRACKETS_MAX + 2;
 /** Higher levels take twice the time for a tenth less. */
 const LEVEL = 1;
 const BRACKET = '['.charCodeAt(0);

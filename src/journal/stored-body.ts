@@ -15,6 +15,8 @@ import type { RawRow } from './store.ts';
 export const TIME_MAX = 8_640_000_000_000_000;
 
 const NO_OBJECT = 'the body is no JSON object, or nested too deep';
+/** Levels that `append` takes: the last may hold an empty object or list. */
+export const BRACKETS_MAX = BODY_DEPTH_MAX + 1;
 const OPEN_BRACE = '{';
 
 /** Without a kind, the members are not looked at. Faults: `damaged`, with `path` and the seq. */
@@ -24,7 +26,7 @@ export function bodyOf(
 ): JsonObject {
   let value: Json | undefined;
   try {
-    value = isDeeperThan(body, BODY_DEPTH_MAX) ? undefined : (JSON.parse(body) as Json);
+    value = isDeeperThan(body, BRACKETS_MAX) ? undefined : (JSON.parse(body) as Json);
   } catch {
     // Without the reason that JSON.parse gives: it quotes the text.
   }
@@ -54,7 +56,7 @@ export function unreadableColumn(row: RawRow): readonly [column: string, why: st
   if (row.body.length > 3 * BODY_CHARS_MAX) return ['body', `it is larger than ${BODY_CHARS_MAX} characters`];
   const body = row.body.toString();
   if (body.length > BODY_CHARS_MAX) return ['body', `it is larger than ${BODY_CHARS_MAX} characters`];
-  if (!body.startsWith(OPEN_BRACE) || !isJsonText(body, BODY_DEPTH_MAX)) return ['body', NO_OBJECT];
+  if (!body.startsWith(OPEN_BRACE) || !isJsonText(body, BRACKETS_MAX)) return ['body', NO_OBJECT];
   if (!hasOrderedMembers(body)) return ['body', 'members of an object are out of order, or twice there'];
   const kind = row.kind.toString();
   const why = isObjectAsWritten(kind, body) ? undefined : shapeProblem(kind, JSON.parse(body) as JsonObject);

@@ -48,8 +48,10 @@ describe('a text that begins as a sealed value does', () => {
 
 describe('a member with the name of the prototype', () => {
   it('is stored like other members, without the envelope', () => {
-    const fact = JSON.parse('{"source":"s","kind":"Gap","__proto__":{"a":1},"reason":"r"}') as Unrecorded;
-    expect(encodeFact(fact, vault()).body).toBe('{"__proto__":{"a":1},"reason":"r"}');
+    const fact = JSON.parse(
+      '{"source":"s","kind":"Gap","__proto__":{"a":1},"lost":0,"reason":"r","since":1}',
+    ) as Unrecorded;
+    expect(encodeFact(fact, vault()).body).toBe('{"__proto__":{"a":1},"lost":0,"reason":"r","since":1}');
   });
 });
 

@@ -4,9 +4,10 @@
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/core/base/json.ts';
 import { CHAIN_START, chainHashOfBytes, columnSums, segmentHash, snapshotHash } from '../../../src/journal/chain.ts';
 import { JournalFault } from '../../../src/journal/fault.ts';
-import type { Journal } from '../../../src/journal/journal.ts';
+import { BODY_DEPTH_MAX, type Journal } from '../../../src/journal/journal.ts';
 import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { TIME_MAX } from '../../../src/journal/stored-body.ts';
 import { all, openHere, temporaryDirectory } from './helpers.ts';
@@ -133,6 +134,25 @@ describe('an event with a hash that is right', () => {
     const { ok, findings } = await (await openHere(await hostile(row), { readonly: true })).verify();
     expect([ok, findings[0]?.kind]).toEqual([false, 'unreadable']);
     expect(findings[0]?.message).toContain(why);
+  });
+
+  it.each([
+    [BODY_DEPTH_MAX, true],
+    [BODY_DEPTH_MAX + 1, false],
+  ])('is read, and right for verify, down to the level that append takes: %d', async (levels, isRead) => {
+    const value: Json = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
+    const journal = await openHere(join(temporaryDirectory(), 'j.db'));
+    const appending = journal.append([{ source: 'x', kind: 'MeshConfig', value }]);
+    await appending.then(
+      () => expect(isRead).toBe(true),
+      () => expect(isRead).toBe(false),
+    );
+    const body = `{"value":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const given = await openHere(await hostile({ kind: 'MeshConfig', body }), { readonly: true });
+    expect((await given.verify()).ok).toBe(isRead);
+    const reading = readings[0]!;
+    if (isRead) await reading(given);
+    else await faultOf(reading, given);
   });
 
   it.each([
