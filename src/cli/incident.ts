@@ -9,7 +9,7 @@ import type { History } from '../history/history.ts';
 import { incident } from '../history/incident.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, rangeStart, withHistory } from './target.ts';
-import { coloured } from './terminal.ts';
+import { coloured, oneLine } from './terminal.ts';
 
 /** Symptoms of one event, and proxies of one symptom, that text lists; -o json has all. */
 const SYMPTOMS_SHOWN_MAX = 8;
@@ -90,9 +90,9 @@ function show({ from, to, proxies, leftOut, evaluated, breaks, before }: Inciden
   if (breaks.length === 0) print(coloured('nothing broke', 'green'));
   for (const [i, { seq, time, source, kind, event, symptoms }] of breaks.entries()) {
     print(
-      `\n${i === 0 ? `${coloured('first', 'red')}: ` : ''}event ${seq}, ${showTime(time)}: ${kind} ${event} (${source})`,
+      `\n${i === 0 ? `${coloured('first', 'red')}: ` : ''}event ${seq}, ${showTime(time)}: ${kind} ${oneLine(event)} (${oneLine(source)})`,
     );
-    for (const symptom of symptoms.slice(0, SYMPTOMS_SHOWN_MAX)) print(`  ${symptomText(symptom)}`);
+    for (const symptom of symptoms.slice(0, SYMPTOMS_SHOWN_MAX)) print(`  ${oneLine(symptomText(symptom))}`);
     const more = symptoms.length - SYMPTOMS_SHOWN_MAX;
     if (more > 0) print(`  … ${more} more (-o json)`);
   }

@@ -9,6 +9,8 @@ import { coloured } from './terminal.ts';
 const GAP = '  ';
 /** A column is not cut below this. */
 const COLUMN_MIN = 8;
+/** A cell is not filled up beyond this: one name of a megabyte would make every row as long. */
+const PADDED_MAX = 1_000;
 const ELLIPSIS = '…';
 /** Escape sequences that colour text: they have no width. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence begins with one
@@ -79,7 +81,10 @@ function partsOf(row: readonly string[]): readonly (readonly string[])[] {
 
 export function lineOf(row: readonly string[], widths: readonly number[]): string {
   return row
-    .map((cell, i) => cut(cell, widths[i] ?? 0) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))))
+    .map(
+      (cell, i) =>
+        cut(cell, widths[i] ?? 0) + ' '.repeat(Math.max(0, Math.min(widths[i] ?? 0, PADDED_MAX) - widthOf(cell))),
+    )
     .join(GAP)
     .trimEnd();
 }

@@ -7,6 +7,11 @@ export const KIND_CHARS_MAX = 64;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const UNFIT_NAME = /[\u0000-\u001f\u007f\ud800-\udfff]/u;
 
+/** Whether both have a length that `checkNames` takes. */
+export function areShort(source: string, kind: string): boolean {
+  return source.length <= SOURCE_CHARS_MAX && kind.length <= KIND_CHARS_MAX;
+}
+
 /** Faults: `unfit-fact`. */
 export function checkNames(source: unknown, kind: unknown): { readonly source: string; readonly kind: string } {
   checkName('source', source, SOURCE_CHARS_MAX);

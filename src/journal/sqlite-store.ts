@@ -2,6 +2,7 @@
 // WAL both work at the same time.
 
 import { chainHashHex, HASH_BYTES, RowChain, SUMS_BYTES } from './chain.ts';
+import { areShort } from './fact-names.ts';
 import { JournalFault } from './fault.ts';
 import { readHeadRecord } from './head-record.ts';
 import type { Durability } from './journal.ts';
@@ -261,7 +262,8 @@ export class SqliteStore implements Store {
   #wellTyped(row: Row): Row {
     const { seq, time, source, kind, body } = row;
     const texts = typeof source === 'string' && typeof kind === 'string' && typeof body === 'string';
-    if (texts && isTime(time) && body.length <= BODY_CHARS_MAX) return row;
+    if (texts && isTime(time) && body.length <= BODY_CHARS_MAX && areShort(source, kind)) return row;
+    if (texts && !areShort(source, kind)) throw this.#damaged(seq, 'a name is longer than a journal writes');
     if (texts && isTime(time))
       throw this.#damaged(seq, `the body has ${body.length} characters, more than ${BODY_CHARS_MAX}`);
     throw this.#damaged(seq, texts ? `the time ${time} is none` : 'a column holds no text');

@@ -39,6 +39,22 @@ describe('a table', () => {
   });
 });
 
+describe('a table with a name of a megabyte', () => {
+  test('shows it whole in a pipe, and makes no other row as long', () => {
+    const name = 'n'.repeat(1_000_000);
+    const [, first, second] = tableText(
+      ['A', 'B'],
+      [
+        [name, 'b'],
+        ['a', 'b'],
+      ],
+      undefined,
+    ).split('\n');
+    expect(first).toBe(`${name}  b`);
+    expect(second).toBe(`${'a'.padEnd(1_000)}  b`);
+  });
+});
+
 describe('colour', () => {
   test.each([
     [{ isTTY: true }, {}, true],

@@ -126,6 +126,15 @@ describe('an event with a hash that is right', () => {
     expect((await journal.verify()).ok).toBe(false);
   });
 
+  it.each<[string, HostileRow]>([
+    ['source', { source: 's'.repeat(513), kind: 'Synced', body: '{}' }],
+    ['kind', { kind: 'K'.repeat(65), body: '{}' }],
+  ])('is named if its %s is longer than append takes', async (_, row) => {
+    const journal = await openHere(await hostile(row), { readonly: true });
+    const reading = readings[0]!;
+    expect((await faultOf(reading, journal)).message).toContain('seq 1: a name is longer than a journal writes');
+  });
+
   it.each<[string, HostileRow, string]>([
     ['source', { source: 'a\u001b[2J', kind: 'Synced', body: '{}' }, 'source must be 1 to 512 characters'],
     ['kind', { kind: 'K'.repeat(65), body: '{}' }, 'kind must be 1 to 64 characters'],
