@@ -141,6 +141,7 @@ async function start(
   const sourcesWorld = replicated?.writer ?? world;
   const adapters = [...(replicated?.adapters ?? first), ...own];
   const crowded = (): boolean => xds.isCrowded;
+  const isBusy = (): boolean => xds.isEvaluating;
   const snapshotter = new Snapshotter(
     journal,
     snapshot,
@@ -186,7 +187,7 @@ async function start(
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: configLog, remotes, lateMs });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
-  const patches = new PatchWatch({ tracker: engine.tracker, state: () => world.state, log });
+  const patches = new PatchWatch({ tracker: engine.tracker, state: () => world.state, log, isBusy });
   const warmUp = new WarmUp({
     engine,
     state: () => world.state,

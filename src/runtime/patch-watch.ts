@@ -21,6 +21,8 @@ export interface PatchWatchOptions {
   /** The newest state. */
   readonly state: () => State;
   readonly log: Log;
+  /** An evaluation for a proxy waits for its next slice. */
+  readonly isBusy?: () => boolean;
 }
 
 export class PatchWatch {
@@ -73,15 +75,19 @@ export class PatchWatch {
     this.#said = new Set(lines);
   }
 
-  /** undefined: the proxy has left. A slice that does not suffice is followed by a larger one. */
+  /**
+   * undefined: the proxy has left. A slice that does not suffice is followed by a larger one. None falls into the turn
+   * of a slice for serving.
+   */
   async #effectsOn(connection: string): Promise<PatchEffects | undefined> {
-    const { tracker, state } = this.#options;
-    for (let work = SLICE_WORK; ; work += SLICE_WORK) {
-      await nextTurn();
+    const { tracker, state, isBusy } = this.#options;
+    for (let slice = 1; ; slice++) {
+      do await nextTurn();
+      while (isBusy?.() === true);
       const now = state();
       const proxy = now.proxies.get(connection);
       if (proxy === undefined) return undefined;
-      const { value } = tracker.within(work, () => tracker.get(now, proxy, patchEffects, ''));
+      const { value } = tracker.within(SLICE_WORK * slice, () => tracker.get(now, proxy, patchEffects, ''), slice);
       if (value !== undefined) return value;
     }
   }

@@ -9,6 +9,8 @@ import { InputTree, type Leaf } from './input-tree.ts';
 export interface Generator<I extends object, O> {
   readonly name: string;
   readonly run: (inputs: I) => O;
+  /** Units of the work budget that a run took beyond its own. */
+  readonly work?: (made: O, inputs: I) => number;
 }
 
 /**
@@ -35,12 +37,13 @@ export class InputMemo {
    */
   readonly #trees = new Map<string, InputTree<MemoCell>>();
 
-  /** `beforeRun` is called before the generator is. */
+  /** `beforeRun` is called before the generator is, `afterRun` with its work. */
   make(
-    { name, run }: Generator<object, unknown>,
+    { name, run, work }: Generator<object, unknown>,
     inputs: object,
     epoch: number,
     beforeRun: () => void = () => undefined,
+    afterRun: (work: number) => void = () => undefined,
   ): MemoCell {
     const tree = this.#treeOf(name);
     const atoms = tree.atomsOf(inputs);
@@ -49,6 +52,7 @@ export class InputMemo {
       beforeRun();
       cell = { atoms, value: run(inputs), usedInEpoch: epoch, lastRun: 0 };
       tree.add(cell);
+      if (work !== undefined) afterRun(work(cell.value, inputs));
     }
     cell.usedInEpoch = epoch;
     return cell;

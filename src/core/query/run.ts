@@ -41,6 +41,8 @@ export interface RunContext {
   readonly epoch: () => number;
   /** Called before each run of a generator. */
   readonly beforeGenerator: () => void;
+  /** Called after it, with the work beyond that of one run. */
+  readonly afterGenerator: (work: number) => void;
   /** The valid entry of a query; `bound` is given for a selection, whose `arg` is empty. */
   readonly ensure: (
     state: State,
@@ -188,8 +190,8 @@ export class Run implements ProxyReader {
   }
 
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
-    const { generatorMemo, epoch, beforeGenerator } = this.#context;
-    const cell = generatorMemo.make(generator as never, inputs, epoch(), beforeGenerator);
+    const { generatorMemo, epoch, beforeGenerator, afterGenerator } = this.#context;
+    const cell = generatorMemo.make(generator as never, inputs, epoch(), beforeGenerator, afterGenerator);
     if (cell.lastRun !== this.#id) {
       cell.lastRun = this.#id;
       this.#generated ??= [];

@@ -110,6 +110,7 @@ export class Tracker {
       this.#budget.spend();
       this.stats.generated++;
     },
+    afterGenerator: work => this.#budget.chargeWork(work),
     ensure: (state, proxy, query, arg, bound) => this.#ensure(state, proxy, query, arg, bound),
     callIsCurrent: (state, proxy, call) => this.#callIsCurrent(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
@@ -120,10 +121,14 @@ export class Tracker {
   /**
    * Does `work` with at most `runs` runs of queries and generators; `value` is undefined if that did not suffice.
    * Finished runs are memoised, so calling it again continues where it stopped, and the result does not depend on where
-   * the work was cut.
+   * the work was cut. `scale`: by how much `runs` is larger than for the first slice of the same work.
    */
-  within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
-    return this.#budget.within(runs, work);
+  within<T extends object>(
+    runs: number,
+    work: () => T,
+    scale = 1,
+  ): { readonly value: T | undefined; readonly left: number } {
+    return this.#budget.within(runs, work, scale);
   }
 
   /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
@@ -133,7 +138,7 @@ export class Tracker {
 
   /** Call after work outside queries that was larger than one run. Does not interrupt by itself. */
   charge(runs: number): void {
-    this.#budget.charge(runs);
+    this.#budget.chargeWork(runs);
   }
 
   /** The value of a query for a proxy at a state. */

@@ -10,14 +10,25 @@
  */
 const BUDGET_SPENT = { budgetSpent: true } as const;
 
+/** A single charge from here on is for work that lasts longer than a look at many finished values. */
+const LARGE_CHARGE = 32;
+
 export class WorkBudget {
   #left = Number.POSITIVE_INFINITY;
+  #scale = 1;
 
   /**
    * Does `work` with at most `runs` runs of queries and generators. `value` is undefined if the budget did not suffice.
+   * `scale`: how much larger this slice is than the first of the same work. Slices grow so that walking through
+   * finished work again stays cheap; large work counts that much more (`chargeWork`), since it is no walk.
    */
-  within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
+  within<T extends object>(
+    runs: number,
+    work: () => T,
+    scale = 1,
+  ): { readonly value: T | undefined; readonly left: number } {
     this.#left = runs;
+    this.#scale = scale;
     try {
       const value = work();
       return { value, left: this.#left };
@@ -38,5 +49,10 @@ export class WorkBudget {
   /** Call after work that turned out larger than one run. It may overdraw; the next `spend` then interrupts. */
   charge(runs: number): void {
     this.#left -= runs;
+  }
+
+  /** As `charge`, after work that is not repeated and whose share of a slice does not grow with the slice. */
+  chargeWork(runs: number): void {
+    this.#left -= runs < LARGE_CHARGE ? runs : runs * this.#scale;
   }
 }

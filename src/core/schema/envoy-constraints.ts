@@ -44,30 +44,41 @@ const REMEMBERED_MIN = 100;
  */
 const sound = new WeakMap<object, { readonly field: EnvoyField; readonly rule: ValueRule }>();
 
+/** What was found in one message. */
+class Found {
+  readonly violations: Violation[] = [];
+  /** Elements of lists and keys of maps that were looked at. */
+  looked = 0;
+
+  get isFull(): boolean {
+    return this.violations.length >= VIOLATIONS_MAX;
+  }
+}
+
 /** The first ten, in the order of the fields; none of a message whose type is not known. */
 export function envoyViolations(type: string, message: EnvoyMessage): readonly Violation[] {
-  const found: Violation[] = [];
+  return envoyExamination(type, message).violations;
+}
+
+/** The same, with how many elements of lists and keys of maps were looked at for it. */
+export function envoyExamination(type: string, message: EnvoyMessage): Pick<Readonly<Found>, 'violations' | 'looked'> {
+  const found = new Found();
   checkMessage(type, message, '', found);
   return found;
 }
 
-function checkMessage(name: string, message: EnvoyMessage, path: string, found: Violation[]): void {
+function checkMessage(name: string, message: EnvoyMessage, path: string, found: Found): void {
   const type = envoyType(name);
   if (type === undefined) return;
   const constraint = constraints.get(name);
   if (constraint !== undefined) checkGroups(constraint, message, path, found);
   for (const field of fieldsToCheck(type, constraint, message)) {
-    if (found.length >= VIOLATIONS_MAX) return;
+    if (found.isFull) return;
     checkField(field, constraint?.fields[field.name] ?? NO_RULE, message[field.name], inside(path, field.name), found);
   }
 }
 
-function checkGroups(
-  { oneofs = [] }: MessageConstraint,
-  message: EnvoyMessage,
-  path: string,
-  found: Violation[],
-): void {
+function checkGroups({ oneofs = [] }: MessageConstraint, message: EnvoyMessage, path: string, found: Found): void {
   for (const group of oneofs) {
     if (group.some(name => message[name] !== undefined)) continue;
     report(found, path, `one of ${group.slice(0, SHOWN_MAX).join(', ')} is required`);
@@ -87,7 +98,7 @@ function* fieldsToCheck(
   }
 }
 
-function checkField(field: EnvoyField, rule: ValueRule, value: unknown, path: string, found: Violation[]): void {
+function checkField(field: EnvoyField, rule: ValueRule, value: unknown, path: string, found: Found): void {
   if (rule.disallowed === true && value !== undefined) report(found, path, 'Envoy disallows this field');
   if (field.repeated) checkList(field, rule, (value ?? []) as readonly unknown[], path, found);
   else if (field.map) checkMap(field, rule, (value ?? {}) as Readonly<Record<string, unknown>>, path, found);
@@ -109,29 +120,24 @@ function defaultOf({ type }: EnvoyField): unknown {
   return type === 'bytes' ? new Uint8Array() : 0;
 }
 
-function checkList(
-  field: EnvoyField,
-  rule: ValueRule,
-  list: readonly unknown[],
-  path: string,
-  found: Violation[],
-): void {
+function checkList(field: EnvoyField, rule: ValueRule, list: readonly unknown[], path: string, found: Found): void {
   if ((list.length === 0 && rule.ignoreEmpty === true) || isSound(list, field, rule)) return;
-  const before = found.length;
+  const before = found.violations.length;
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rule;
   if (list.length < minItems) report(found, path, `at least ${minItems} ${minItems === 1 ? 'is' : 'are'} required`);
   if (list.length > maxItems) report(found, path, `at most ${maxItems} are allowed`);
   if (rule.unique === true && new Set(list).size < list.length) report(found, path, 'its elements must differ');
+  found.looked += list.length;
   for (const [i, one] of list.entries()) {
-    if (found.length >= VIOLATIONS_MAX) return;
+    if (found.isFull) return;
     checkElement(field, rule.items ?? NO_RULE, one, `${path}[${i}]`, found);
   }
   if (list.length >= REMEMBERED_MIN && isNothingNew(found, before)) sound.set(list, { field, rule });
 }
 
 /** With ten found nothing more is looked at. */
-function isNothingNew(found: readonly Violation[], before: number): boolean {
-  return found.length === before && before < VIOLATIONS_MAX;
+function isNothingNew(found: Found, before: number): boolean {
+  return found.violations.length === before && !found.isFull;
 }
 
 function isSound(members: object, field: EnvoyField, rule: ValueRule): boolean {
@@ -144,10 +150,10 @@ function checkMap(
   rule: ValueRule,
   map: Readonly<Record<string, unknown>>,
   path: string,
-  found: Violation[],
+  found: Found,
 ): void {
   if (isSound(map, field, rule)) return;
-  const before = found.length;
+  const before = found.violations.length;
   const keys = Object.keys(map);
   if (keys.length === 0 && rule.ignoreEmpty === true) return;
   const { minPairs = 0, maxPairs = Number.POSITIVE_INFINITY } = rule;
@@ -155,13 +161,21 @@ function checkMap(
   if (keys.length > maxPairs) report(found, path, `at most ${maxPairs} are allowed`);
   // Not those of metadata, which are copied for each resource that a patch merges more into.
   const valuesToo = rule.values !== undefined || isLookedInto(field);
+  const enough = soundLength(rule.keys ?? NO_RULE);
+  found.looked += keys.length;
   for (const key of keys) {
-    if (found.length >= VIOLATIONS_MAX) return;
+    if (found.isFull) return;
+    if (!valuesToo && key.length >= enough) continue;
     const at = `${path}[${shown(key)}]`;
     if (rule.keys !== undefined) checkValue(rule.keys, field, key, at, found);
     if (valuesToo) checkElement(field, rule.values ?? NO_RULE, map[key], at, found);
   }
   if (keys.length >= REMEMBERED_MIN && isNothingNew(found, before)) sound.set(map, { field, rule });
+}
+
+/** Code units from which on a text keeps the rule for certain, so that no path has to be written for it. */
+function soundLength({ minLen = 0, ...others }: ValueRule): number {
+  return Object.keys(others).length === 0 ? 2 * minLen : Number.POSITIVE_INFINITY;
 }
 
 /** A value has members with rules of their own. */
@@ -170,7 +184,7 @@ function isLookedInto({ type }: EnvoyField): boolean {
 }
 
 /** One value of the field's type. */
-function checkElement(field: EnvoyField, rule: ValueRule, value: unknown, path: string, found: Violation[]): void {
+function checkElement(field: EnvoyField, rule: ValueRule, value: unknown, path: string, found: Found): void {
   const { type, wrapper, listValue } = field;
   if (value === null || listValue) return;
   if (typeof type === 'object' && 'message' in type) {
@@ -184,7 +198,7 @@ function checkElement(field: EnvoyField, rule: ValueRule, value: unknown, path: 
 }
 
 /** A scalar, an enum's number or a duration. */
-function checkValue(rule: ValueRule, field: EnvoyField, value: unknown, path: string, found: Violation[]): void {
+function checkValue(rule: ValueRule, field: EnvoyField, value: unknown, path: string, found: Found): void {
   if (rule === NO_RULE) return;
   if (rule.ignoreEmpty === true && (value === '' || value === 0)) return;
   const { type } = field;
@@ -263,8 +277,8 @@ function compiled(pattern: string): RegExp {
   return found;
 }
 
-function report(found: Violation[], path: string, message: string): void {
-  if (found.length < VIOLATIONS_MAX) found.push({ path, message });
+function report(found: Found, path: string, message: string): void {
+  if (!found.isFull) found.violations.push({ path, message });
 }
 
 function inside(path: string, name: string): string {

@@ -69,17 +69,25 @@ export function isDefaultScalar(value: unknown): boolean {
 }
 
 function fieldOf(reading: Reading, field: EnvoyField, json: Json): unknown {
-  if (field.map) {
-    const entries = Object.entries(isObject(json) ? json : {}).flatMap(([key, one]): [string, unknown][] => {
-      const value = one === undefined || one === null ? undefined : elementOf(reading, field, one);
-      return value === undefined ? [] : [[key, value]];
-    });
-    return Object.fromEntries(entries);
-  }
+  if (field.map) return mapOf(reading, field, isObject(json) ? json : {});
   if (!field.repeated) return elementOf(reading, field, json);
   return (Array.isArray(json) ? (json as readonly Json[]) : [])
     .map(one => (one === null && field.type !== 'value' ? undefined : elementOf(reading, field, one)))
     .filter(one => one !== undefined);
+}
+
+function mapOf(reading: Reading, field: EnvoyField, json: JsonObject): EnvoyMessage {
+  const out: Record<string, unknown> = {};
+  for (const key of Object.keys(json)) {
+    const one = json[key];
+    const value = one === undefined || one === null ? undefined : elementOf(reading, field, one);
+    if (value === undefined) continue;
+    // An assignment to this one would change the prototype.
+    if (key === '__proto__') {
+      Object.defineProperty(out, key, { value, writable: true, enumerable: true, configurable: true });
+    } else out[key] = value;
+  }
+  return out;
 }
 
 function elementOf(reading: Reading, { type, wrapper }: EnvoyField, json: Json): unknown {

@@ -159,7 +159,8 @@ export class Engine {
     let cuts = 0;
     return (allowance, state, proxy) => {
       const encodings = this.#encodings;
-      const sliced = this.tracker.within(allowance * GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH), () => {
+      const growth = GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH);
+      const looked = (): ReadonlyMap<string, ResourceSet> => {
         if (cuts > 0) {
           parts ??= this.#partsOf(state, proxy);
           for (; at < parts.length; at++) this.#makePart(state, proxy, parts[at]!);
@@ -167,7 +168,8 @@ export class Engine {
         this.tracker.spend();
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
         return this.viewOf(state, proxy);
-      });
+      };
+      const sliced = this.tracker.within(allowance * growth, looked, growth);
       // While parts remain, or resources to encode, each slice makes progress. Only the assembly starts anew in each
       // slice and may need larger ones.
       const isAssembling = (parts === undefined || at === parts.length) && this.#encodings === encodings;

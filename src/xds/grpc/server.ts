@@ -162,6 +162,11 @@ export class XdsServer {
     return this.#hub.isCrowded;
   }
 
+  /** An evaluation for a proxy waits for its next slice. */
+  get isEvaluating(): boolean {
+    return this.#hub.isEvaluating;
+  }
+
   /** Unordered. */
   served(): Iterable<Served> {
     return this.#hub.served();

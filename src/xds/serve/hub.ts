@@ -123,6 +123,11 @@ export class Hub {
     return this.#gate.isBusy;
   }
 
+  /** An evaluation is unfinished or waits for its turn. */
+  get isEvaluating(): boolean {
+    return this.turns.isBusy;
+  }
+
   /** Checks a stream before its first message, which may take any time. False: the transport was ended. */
   accept(transport: Transport): boolean {
     if (this.#stopping || !this.#host.ready()) {

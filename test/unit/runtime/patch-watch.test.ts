@@ -1,9 +1,13 @@
 // What the log says of EnvoyFilters that break proxies.
 
 import { describe, expect, it } from 'vitest';
+import { assert } from '../../../src/core/base/assert.ts';
 import { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
 import { PatchWatch } from '../../../src/runtime/patch-watch.ts';
+import { clusters } from '../../../src/xds/assemble/cluster/resources.ts';
+import { patchEffects } from '../../../src/xds/assemble/patch/effects.ts';
+import { SLICE_WORK } from '../../../src/xds/serve/view-turns.ts';
 import { entry, envoyFilter, luaFilter, patchScene } from '../xds/generate/patch/patch-scene.ts';
 
 const behind = envoyFilter('behind', [entry('HTTP_FILTER', 'ADD', luaFilter('l'), { context: 'SIDECAR_OUTBOUND' })]);
@@ -44,5 +48,38 @@ describe('the log of patches', () => {
     );
     expect(none).toEqual([]);
     expect(back?.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the judgement of a patch', () => {
+  it('has a slice for each cluster that takes ten thousands of keys, and the result of one run', () => {
+    const keys = Array.from({ length: 30_000 }, (_, i) => [`k${i}`, { a: 'b' }] as const);
+    const wide = entry('CLUSTER', 'MERGE', { metadata: { filter_metadata: Object.fromEntries(keys) } });
+    const { state } = patchScene([envoyFilter('wide', [wide])]);
+    const [proxy] = [...state.proxies.values()];
+    assert(proxy !== undefined, 'the scene has a proxy');
+    const whole = new Tracker().get(state, proxy, patchEffects, '');
+    const tracker = new Tracker();
+    let slices = 1;
+    const slice = () => tracker.within(SLICE_WORK * slices, () => tracker.get(state, proxy, patchEffects, ''), slices);
+    let { value } = slice();
+    for (; value === undefined; { value } = slice()) slices++;
+    expect(value).toEqual(whole);
+    const merged = tracker
+      .get(state, proxy, clusters, '')
+      .filter(({ message }) => Object.keys(message.metadata?.filterMetadata ?? {}).length > keys.length);
+    expect(merged.length).toBeGreaterThan(1);
+    expect(slices).toBeGreaterThan(merged.length);
+  });
+
+  it('waits while proxies are served', async () => {
+    let busy = 3;
+    const isBusy = (): boolean => {
+      busy--;
+      return busy > 0;
+    };
+    const { state } = patchScene([behind]);
+    await new PatchWatch({ tracker: new Tracker(), state: () => state, log: () => undefined, isBusy }).consider();
+    expect(busy).toBeLessThanOrEqual(0);
   });
 });

@@ -1,6 +1,7 @@
 // AuthorizationPolicy: who may do what. Rules: Istio pkg/config/validation (ValidateAuthorizationPolicy).
 
 import { isObject, type Json } from '../../base/json.ts';
+import type { RawObject } from '../../event.ts';
 import type { Obj } from '../../model/object.ts';
 import type { AuthorizationPolicy, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
 import type { Reference } from '../references.ts';
@@ -29,7 +30,7 @@ export const authorizationPolicy = istioKind({
   rules: checkAuthorizationPolicy,
   references: authorizationPolicyReferences,
   standIn: {
-    specOf: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec)),
+    specOf: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec), takeChecked(spec)),
     effect: ({ selectsAll }) => (selectsAll ? UNDECIDED : DECIDED),
   },
 });
@@ -63,25 +64,54 @@ const NAMES = [
   'notNamespaces',
 ] as const;
 const BESIDE_ACCOUNTS = ['principals', 'notPrincipals', 'namespaces', 'notNamespaces'] as const;
+const ACCOUNTS = ['serviceAccounts', 'notServiceAccounts'] as const;
+const DOMAINS = ['trustDomains', 'notTrustDomains'] as const;
+const PORTS = ['ports', 'notPorts'] as const;
+const TEXTS = ['methods', 'notMethods', 'hosts', 'notHosts', 'paths', 'notPaths'] as const;
+const PATHS = ['paths', 'notPaths'] as const;
 const NEVER_APPLIES = 'without rules it would never apply; for every request, give one empty rule {}';
 
 const DECIDED = 'what the policy selects is refused as far as it can be read';
 const UNDECIDED = `${DECIDED}; its selection is unclear, so it selects its whole namespace (the root namespace: the mesh)`;
 
-function checkAuthorizationPolicy(spec: AuthorizationPolicy, report: Report): void {
+/**
+ * The sound rules of policies that decode as a whole, by the spec as it was given: the stand-in of a refused policy need
+ * not decode and check each rule again.
+ */
+const checkedRules = new WeakMap<object, readonly Rule[]>();
+
+function takeChecked(spec: Json | undefined): readonly Rule[] | undefined {
+  if (!isObject(spec)) return undefined;
+  const known = checkedRules.get(spec);
+  checkedRules.delete(spec);
+  return known;
+}
+
+function checkAuthorizationPolicy(spec: AuthorizationPolicy, report: Report, raw: RawObject): void {
   const { action = 'ALLOW', provider, rules = [] } = spec;
   checkPolicyTargets(spec, report);
   if ((action === 'CUSTOM' || action === 'DENY') && rules.length === 0)
     report('spec.rules', `action ${action}: ${NEVER_APPLIES}`);
   if (action === 'CUSTOM') {
     if (rules.length > 0 && !provider?.name) report('spec.provider.name', 'is missing, and action CUSTOM needs it');
-    rules.forEach((rule, i) => {
-      checkCustomRule(rule, `spec.rules[${i}]`, report);
-    });
   } else if (provider !== undefined) report('spec.provider', `has no meaning with action ${action}`);
-  rules.forEach((rule, i) => {
-    checkRule(rule, `spec.rules[${i}]`, report);
-  });
+  const sound = checkRules(rules, action, report);
+  if (isObject(raw.spec)) checkedRules.set(raw.spec, sound);
+}
+
+/** Returns those without a problem. The problems of action CUSTOM come before all others. */
+function checkRules(rules: readonly Rule[], action: string, report: Report): readonly Rule[] {
+  const unsound = new Set<number>();
+  const checkEach = (check: typeof checkRule): void =>
+    rules.forEach((rule, i) => {
+      check(rule, `spec.rules[${i}]`, (path, message) => {
+        unsound.add(i);
+        report(path, message);
+      });
+    });
+  if (action === 'CUSTOM') checkEach(checkCustomRule);
+  checkEach(checkRule);
+  return unsound.size === 0 ? rules : rules.filter((_, i) => !unsound.has(i));
 }
 
 function checkCustomRule({ from = [], when = [] }: Rule, path: string, report: Report): void {
@@ -133,13 +163,9 @@ function checkSource(source: Source | undefined, path: string, report: Report): 
       checkIpOrCidr(address, `${path}.${name}[${i}]`, report);
     });
   }
-  for (const name of NAMES) checkNoneEmpty(source[name], `${path}.${name}`, report);
-  for (const name of ['serviceAccounts', 'notServiceAccounts'] as const) {
-    checkServiceAccounts(source[name], `${path}.${name}`, report);
-  }
-  for (const name of ['trustDomains', 'notTrustDomains'] as const) {
-    checkTrustDomains(source[name], `${path}.${name}`, report);
-  }
+  for (const name of NAMES) checkGiven(source[name], checkNoneEmpty, path, name, report);
+  for (const name of ACCOUNTS) checkGiven(source[name], checkServiceAccounts, path, name, report);
+  for (const name of DOMAINS) checkGiven(source[name], checkTrustDomains, path, name, report);
 }
 
 function checkOperation(operation: Operation | undefined, path: string, report: Report): void {
@@ -148,15 +174,26 @@ function checkOperation(operation: Operation | undefined, path: string, report: 
     return;
   }
   if (isEmpty(operation)) report(path, 'is empty; expected at least one property of the operation');
-  for (const name of ['ports', 'notPorts'] as const) checkPortTexts(operation[name], `${path}.${name}`, report);
-  for (const name of ['methods', 'notMethods', 'hosts', 'notHosts', 'paths', 'notPaths'] as const) {
-    checkNoneEmpty(operation[name], `${path}.${name}`, report);
-  }
-  for (const name of ['paths', 'notPaths'] as const) {
+  for (const name of PORTS) checkGiven(operation[name], checkPortTexts, path, name, report);
+  for (const name of TEXTS) checkGiven(operation[name], checkNoneEmpty, path, name, report);
+  for (const name of PATHS) {
     operation[name]?.forEach((template, i) => {
       checkPathTemplate(template, `${path}.${name}[${i}]`, report);
     });
   }
+}
+
+type CheckList = (values: readonly string[], path: string, report: Report) => void;
+
+/** A policy can have ten thousands of rules: no path is written for a list that is absent. */
+function checkGiven(
+  values: readonly string[] | undefined,
+  check: CheckList,
+  path: string,
+  name: string,
+  report: Report,
+): void {
+  if (values !== undefined) check(values, `${path}.${name}`, report);
 }
 
 /** All members of sources and operations are lists. */

@@ -27,24 +27,28 @@ const SELECTION = ['selector', 'targetRef', 'targetRefs'];
 const BESIDE_SELECTION = ['action', 'provider', 'rules'];
 
 /**
- * `checkRule`: the checks beyond the schema; a reported problem makes a rule unsound. Undefined: nothing has to act.
+ * `checkRule`: the checks beyond the schema; a reported problem makes a rule unsound. `known`: the sound rules, if
+ * they were checked already. Undefined: nothing has to act.
  */
 export function refusedPolicy(
   spec: Json | undefined,
   checkRule: (rule: Rule, path: string, report: Report) => void,
+  known?: readonly Rule[],
 ): AuthorizationPolicySpec | undefined {
   const given: JsonObject = isObject(spec) ? spec : {};
   const scope = scopeOf(given);
-  const rules = soundRules(given.rules, checkRule);
   const denyAll: AuthorizationPolicySpec = { ...scope, action: 'DENY', rules: [{}] };
   switch (given.action ?? 'ALLOW') {
     case 'ALLOW':
       return { ...scope, action: 'ALLOW', rules: [] };
     case 'AUDIT':
       return undefined;
-    case 'DENY':
+    case 'DENY': {
+      const rules = known ?? soundRules(given.rules, checkRule);
       return rules.length === 0 ? denyAll : { ...scope, action: 'DENY', rules };
+    }
     case 'CUSTOM': {
+      const rules = known ?? soundRules(given.rules, checkRule);
       const provider = part('istio.security.v1beta1.AuthorizationPolicy.ExtensionProvider', given.provider);
       return rules.length === 0 || !provider?.name ? denyAll : { ...scope, action: 'CUSTOM', provider, rules };
     }

@@ -59,8 +59,12 @@ interface Written {
   readonly value?: JsonObject;
 }
 
+/** Characters of a patch that are read in about the time of one query. */
+const CHARS_PER_UNIT = 512;
+
 const readPatch: Generator<{ readonly text: string }, EnvoyPatch | undefined> = {
   name: 'select/envoyPatch',
+  work: (_, { text }) => text.length / CHARS_PER_UNIT,
   run: ({ text }) => {
     const { applyTo, match, operation = 'INVALID', value } = JSON.parse(text) as Written;
     if (operation === 'INVALID' || (value === undefined && operation !== 'REMOVE')) return undefined;

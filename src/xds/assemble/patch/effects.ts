@@ -19,7 +19,7 @@ import { routeNames } from '../../generate/common/watched-names.ts';
 import { patchedCluster } from '../../generate/patch/cluster.ts';
 import { patchedListener } from '../../generate/patch/listener.ts';
 import type { Patched } from '../../generate/patch/outcome.ts';
-import { refusals } from '../../generate/patch/refusals.ts';
+import { type Refusals, refusals } from '../../generate/patch/refusals.ts';
 import type { Cluster, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 import { clusters, unpatchedClusters } from '../cluster/resources.ts';
 import { unpatchedInboundRoutes } from '../listener/inbound.ts';
@@ -82,7 +82,7 @@ class Found {
     }
   }
 
-  refuse(what: string, sentences: readonly string[]): void {
+  refuse(what: string, { sentences }: Refusals): void {
     for (const sentence of sentences) this.refused.add(`${what.trim()} ${sentence}`);
   }
 

@@ -11,7 +11,7 @@ import type { EnvoyPatch } from '../../../core/select/patch/envoy-patch.ts';
 import type { Cluster, TransportSocket } from '../../proto/types.gen.ts';
 import { typeMismatch } from './filters.ts';
 import { mergeAny, mergeMessage } from './merge.ts';
-import { Outcome, type Patched } from './outcome.ts';
+import { Outcome, type Patched, patchWork } from './outcome.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 
@@ -25,6 +25,7 @@ export interface PatchedClusterInputs {
 
 export const patchedCluster: Generator<PatchedClusterInputs, Patched<Resource<Cluster>>> = {
   name: 'patch/cluster',
+  work: patchWork,
   run: ({ cluster, of, hosts }) => {
     const outcome = new Outcome(of.patches);
     let message = cluster.message;

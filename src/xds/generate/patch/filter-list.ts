@@ -20,8 +20,7 @@ export function patchList<T>(
   if (change === undefined) return list;
   outcome.acted(patch);
   if (change === 'remove') return list.filter(element => !anchor!(element));
-  const out = outcome.grown.has(list) ? (list as T[]) : list.slice();
-  outcome.grown.add(out);
+  const out = outcome.grown.has(list) ? (list as T[]) : outcome.grown.made(list.slice());
   out.splice(change.at, change.replaced, patch.value as T);
   return out;
 }

@@ -11,7 +11,7 @@ import { mapSame, patchList } from './filter-list.ts';
 import { patchNetworkFilters, typeMismatch } from './filters.ts';
 import { isForChain, isForListener, listenerFilterOf } from './listener-match.ts';
 import { mergeAny, mergeMessage } from './merge.ts';
-import { Outcome, type Patched } from './outcome.ts';
+import { Outcome, type Patched, patchWork } from './outcome.ts';
 
 const LISTENER = 'envoy.config.listener.v3.Listener';
 const FILTER_CHAIN = 'envoy.config.listener.v3.FilterChain';
@@ -21,6 +21,7 @@ export const patchedListener: Generator<
   Patched<Resource<Listener>>
 > = {
   name: 'patch/listener',
+  work: patchWork,
   run: ({ listener, patches }) => {
     const { listener: own, listenerFilter, filterChain, networkFilter, httpFilter } = patches;
     const outcome = new Outcome(own, listenerFilter, filterChain, networkFilter, httpFilter);

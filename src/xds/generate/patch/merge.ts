@@ -15,10 +15,23 @@ import { type AnyMessage, typeNameOf } from '../../proto/any.ts';
 type Plain = Readonly<Record<string, unknown>>;
 
 /** The maps and lists that merges into one resource have made, and that nothing else holds. */
-export type Grown = WeakSet<object>;
+export class Grown {
+  readonly #containers = new WeakSet<object>();
+  /** Members and elements that were copied into them. */
+  copied = 0;
+
+  has(container: object): boolean {
+    return this.#containers.has(container);
+  }
+
+  made<T extends object>(container: T): T {
+    this.#containers.add(container);
+    return container;
+  }
+}
 
 /** `type`: the full name of the message that both are. The first argument itself if the second sets nothing. */
-export function mergeMessage<T extends object>(type: string, into: T, patch: object, grown: Grown = new WeakSet()): T {
+export function mergeMessage<T extends object>(type: string, into: T, patch: object, grown = new Grown()): T {
   const found = envoyType(type);
   // Well-known types stand in fields that know them.
   if (found === undefined) return patch as T;
@@ -26,7 +39,7 @@ export function mergeMessage<T extends object>(type: string, into: T, patch: obj
 }
 
 /** The content of both, merged; undefined: they are of different types, or of one without a schema. */
-export function mergeAny(into: AnyMessage, patch: AnyMessage, grown: Grown = new WeakSet()): AnyMessage | undefined {
+export function mergeAny(into: AnyMessage, patch: AnyMessage, grown = new Grown()): AnyMessage | undefined {
   const name = typeNameOf(into['@type']);
   const type = envoyType(name);
   if (type === undefined || name !== typeNameOf(patch['@type'])) return undefined;
@@ -83,27 +96,31 @@ function isUnset({ type, oneof, wrapper }: EnvoyField, value: unknown): boolean 
 function appended<T>(before: readonly T[] | undefined, more: readonly T[], grown: Grown): readonly T[] | undefined {
   if (more.length === 0) return before;
   if (before === undefined || before.length === 0) return more;
-  if (!grown.has(before)) return made([...before, ...more], grown);
+  grown.copied += more.length;
+  if (!grown.has(before)) {
+    grown.copied += before.length;
+    return grown.made([...before, ...more]);
+  }
   for (const one of more) (before as T[]).push(one);
   return before;
 }
 
 function withMembers<T extends object>(before: T | undefined, more: T, grown: Grown): T | undefined {
-  if (Object.keys(more).length === 0) return before;
+  const count = Object.keys(more).length;
+  if (count === 0) return before;
   // The patch's own, which every resource without any shares: a copy for each costs their number times its size.
   if (before === undefined) return more;
-  if (!grown.has(before)) return made({ ...before, ...more }, grown);
+  grown.copied += count;
+  if (!grown.has(before)) {
+    grown.copied += Object.keys(before).length;
+    return grown.made({ ...before, ...more });
+  }
   for (const [name, value] of Object.entries(more)) {
     // An assignment to this one would change the prototype.
     if (name !== '__proto__') (before as Record<string, unknown>)[name] = value;
     else Object.defineProperty(before, name, { value, writable: true, enumerable: true, configurable: true });
   }
   return before;
-}
-
-function made<T extends object>(container: T, grown: Grown): T {
-  grown.add(container);
-  return container;
 }
 
 function mergedWrapper(before: Plain, patch: Plain): Plain {

@@ -2,7 +2,7 @@
 // A patch in neither list matched nothing there.
 
 import type { EnvoyPatch } from '../../../core/select/patch/envoy-patch.ts';
-import type { Grown } from './merge.ts';
+import { Grown } from './merge.ts';
 
 export interface FailedPatch {
   readonly patch: EnvoyPatch;
@@ -19,7 +19,14 @@ export interface Patched<T> {
   /** In the order of the lists that were applied. */
   readonly acted: readonly EnvoyPatch[];
   readonly failed: readonly FailedPatch[];
+  /** What the merges copied, in units of the work budget (`Generator.work`). */
+  readonly work: number;
 }
+
+/** Members of maps and elements of lists that are copied, or looked at, in about the time of one query. */
+export const MEMBERS_PER_UNIT = 64;
+
+export const patchWork = ({ work }: { readonly work: number }): number => work;
 
 /** Collects the outcome of one run. `lists`: the patches that are applied. */
 export class Outcome {
@@ -27,7 +34,7 @@ export class Outcome {
   readonly #acted = new Set<EnvoyPatch>();
   readonly #failed: FailedPatch[] = [];
   readonly #reasons = new Map<EnvoyPatch, Set<string>>();
-  readonly grown: Grown = new WeakSet();
+  readonly grown = new Grown();
 
   constructor(...lists: readonly (readonly EnvoyPatch[])[]) {
     this.#lists = lists;
@@ -49,7 +56,7 @@ export class Outcome {
     const acted = this.#acted;
     // A patch that occurs twice in a list acted twice.
     const inOrder = acted.size === 0 ? none : this.#lists.flatMap(list => list.filter(patch => acted.has(patch)));
-    return { result, acted: inOrder, failed: this.#failed };
+    return { result, acted: inOrder, failed: this.#failed, work: this.grown.copied / MEMBERS_PER_UNIT };
   }
 }
 

@@ -5,10 +5,11 @@
 
 import { canonicalJson, type Json } from '../../../core/base/json.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import { envoyViolations } from '../../../core/schema/envoy-constraints.ts';
+import { envoyExamination } from '../../../core/schema/envoy-constraints.ts';
 import type { EnvoyMessage } from '../../../core/schema/envoy-message.ts';
 import { typeNameOf } from '../../proto/any.ts';
 import type { Cluster, HttpConnectionManager, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
+import { MEMBERS_PER_UNIT, patchWork } from './outcome.ts';
 
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
@@ -19,22 +20,32 @@ const TERMINAL: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.redis_proxy.v3.RedisProxy',
 ]);
 
+export interface Refusals {
+  /** A sentence each. */
+  readonly sentences: readonly string[];
+  /** As `Patched.work`: of what was looked at. */
+  readonly work: number;
+}
+
 /** Of a resource that a patch made, once for all proxies that hold it. */
-export const refusals: Generator<{ readonly type: string; readonly message: object }, readonly string[]> = {
+export const refusals: Generator<{ readonly type: string; readonly message: object }, Refusals> = {
   name: 'patch/refusals',
-  run: ({ type, message }) => refusalsOf(type, message),
+  work: patchWork,
+  run: ({ type, message }) => examined(type, message),
 };
 
 /** Of a resource of any type; a sentence each. */
 export function refusalsOf(typeUrl: string, message: object): readonly string[] {
+  return examined(typeUrl, message).sentences;
+}
+
+function examined(typeUrl: string, message: object): Refusals {
   const type = typeNameOf(typeUrl);
   // A configuration of ECDS changes on its way: the agent fetches the module, and states its digest.
-  if (type === 'envoy.config.core.v3.TypedExtensionConfig') return [];
-  const broken = envoyViolations(type, message as EnvoyMessage);
-  return [
-    ...broken.map(({ path, message: says }) => `breaks a constraint at ${path}: ${says}`),
-    ...inCode(type, message),
-  ];
+  if (type === 'envoy.config.core.v3.TypedExtensionConfig') return { sentences: [], work: 0 };
+  const { violations, looked } = envoyExamination(type, message as EnvoyMessage);
+  const broken = violations.map(({ path, message: says }) => `breaks a constraint at ${path}: ${says}`);
+  return { sentences: [...broken, ...inCode(type, message)], work: looked / MEMBERS_PER_UNIT };
 }
 
 function inCode(type: string, message: object): readonly string[] {

@@ -8,7 +8,7 @@ import type { RoutePatches } from '../../../core/select/patch/proxy-patches.ts';
 import type { Route, RouteConfiguration, VirtualHost } from '../../proto/types.gen.ts';
 import { patchList } from './filter-list.ts';
 import { mergeMessage } from './merge.ts';
-import { Outcome, type Patched } from './outcome.ts';
+import { Outcome, type Patched, patchWork } from './outcome.ts';
 import { isForConfiguration, isForVirtualHost, routeOf } from './route-match.ts';
 
 const ROUTE_CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
@@ -37,6 +37,7 @@ export type HostPatches = Pick<RoutePatches, 'virtualHost' | 'route'>;
 /** Merges into the configuration, which may give it another name, and the patches that are for that name. */
 export const patchedConfiguration: Generator<ConfigurationInputs, PatchedConfiguration> = {
   name: 'patch/routeConfiguration',
+  work: patchWork,
   run: ({ configuration, patches, serverPorts }) => {
     const outcome = new Outcome(patches.configuration, patches.virtualHost);
     let result = configuration;
@@ -71,6 +72,7 @@ export const patchedHost: Generator<
   PatchedHost
 > = {
   name: 'patch/virtualHost',
+  work: patchWork,
   run: ({ host, virtualHost, route }) => {
     const outcome = new Outcome(virtualHost, route);
     let result = host;

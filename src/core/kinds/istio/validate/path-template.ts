@@ -9,6 +9,8 @@ const ANY = '{**}';
 const LITERAL = /^[a-zA-Z0-9\-._~%!$&'()+,;:@=]+$/;
 
 export function checkPathTemplate(path: string, at: string, report: Report): void {
+  // Without braces there is no template, and nothing to look for segment by segment.
+  if (!/[{}]/.test(path)) return;
   const template = path.includes(ONE) || path.includes(ANY);
   let ended = false;
   for (const segment of path.replace(/^\/+|\/+$/g, '').split('/')) {

@@ -1,7 +1,7 @@
 // What a merge does with each kind of field of a message.
 
 import { describe, expect, it } from 'vitest';
-import { mergeAny, mergeMessage } from '../../../../../src/xds/generate/patch/merge.ts';
+import { Grown, mergeAny, mergeMessage } from '../../../../../src/xds/generate/patch/merge.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const ROUTE = 'envoy.config.route.v3.Route';
@@ -215,7 +215,7 @@ describe('many merges into one resource', () => {
     };
     const patches = [0, 1, 2, 3, 4].flatMap(patchesOf);
     const given = structuredClone({ into, patches });
-    const grown = new WeakSet();
+    const grown = new Grown();
     const together = patches.reduce<object>((message, patch) => mergeMessage(CLUSTER, message, patch, grown), into);
     expect({ into, patches }).toEqual(given);
     const apart = patches.reduce<object>((message, patch) => mergeMessage(CLUSTER, message, patch), into);
@@ -225,7 +225,7 @@ describe('many merges into one resource', () => {
 
   it('cost what follows the size of the patches', () => {
     const before = process.cpuUsage();
-    const grown = new WeakSet();
+    const grown = new Grown();
     let message: object = { name: 'c' };
     for (let i = 0; i < 20_000; i++) {
       message = mergeMessage(CLUSTER, message, { metadata: { filterMetadata: { [`k${i}`]: { a: 1 } } } }, grown);
@@ -241,7 +241,7 @@ describe('many merges into one resource', () => {
 describe('a map of a patch', () => {
   it('is shared by the messages that have none, and is not changed by a further merge', () => {
     const filterMetadata = { a: { b: 'c' } };
-    const grown = new WeakSet<object>();
+    const grown = new Grown();
     const first = mergeMessage(METADATA, {}, { filterMetadata }, grown) as { readonly filterMetadata: object };
     expect(first.filterMetadata).toBe(filterMetadata);
     const second = mergeMessage(METADATA, first, { filterMetadata: { d: { e: 'f' } } }, grown);
