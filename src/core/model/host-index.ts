@@ -18,21 +18,34 @@ export class HostIndex {
   readonly #positions = new Map<string, number>();
   /** Position of the first wildcard, by what follows its asterisk. */
   readonly #tails = new Map<string, number>();
+  /** The longest first. */
   readonly #tailLengths: readonly number[];
-  readonly #fromEnd: readonly Placed[];
+  #placed: readonly Placed[] | undefined;
 
   constructor(hosts: readonly string[]) {
     this.#hosts = hosts;
-    const placed: Placed[] = [];
     for (const [position, host] of hosts.entries()) {
       if (this.#positions.has(host)) continue;
       this.#positions.set(host, position);
-      const tail = isWildcard(host) ? host.slice(1) : host;
-      if (isWildcard(host)) this.#tails.set(tail, position);
-      placed.push({ reversed: reverse(tail), position });
+      if (isWildcard(host)) this.#tails.set(host.slice(1), position);
     }
-    this.#tailLengths = [...new Set([...this.#tails.keys()].map(tail => tail.length))];
-    this.#fromEnd = placed.sort((a, b) => (a.reversed < b.reversed ? -1 : 1));
+    this.#tailLengths = [...new Set([...this.#tails.keys()].map(tail => tail.length))].sort((a, b) => b - a);
+  }
+
+  /** As `mostSpecific` of hosts.ts. */
+  mostSpecific(host: string): string | undefined {
+    if (this.#positions.has(host)) return host;
+    const text = isWildcard(host) ? host.slice(1) : host;
+    for (const length of this.#tailLengths) {
+      const position = length > text.length ? undefined : this.#tails.get(text.slice(text.length - length));
+      if (position !== undefined) return this.#hosts[position];
+    }
+    return undefined;
+  }
+
+  /** Whether each name that `host` stands for is one of a host of the list. */
+  covers(host: string): boolean {
+    return this.mostSpecific(host) !== undefined;
   }
 
   /** Of each pair of `host` and a host of the list that one covers the more specific one, in the order of the list. */
@@ -75,6 +88,14 @@ export class HostIndex {
   #isAnyCovered(tail: string): boolean {
     const reversed = reverse(tail);
     return this.#fromEnd[this.#firstFrom(reversed)]?.reversed.startsWith(reversed) === true;
+  }
+
+  /** Most indexes are asked for hosts without an asterisk, which need no order. */
+  get #fromEnd(): readonly Placed[] {
+    this.#placed ??= [...this.#positions]
+      .map(([host, position]) => ({ reversed: reverse(isWildcard(host) ? host.slice(1) : host), position }))
+      .sort((a, b) => (a.reversed < b.reversed ? -1 : 1));
+    return this.#placed;
   }
 
   #firstFrom(reversed: string): number {

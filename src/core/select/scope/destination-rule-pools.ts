@@ -3,7 +3,8 @@
 // Source: Istio pilot/pkg/model/push_context.go (setDestinationRules),
 // pilot/pkg/model/destination_rule.go (mergeDestinationRule).
 
-import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';
+import { hostIndexOf } from '../../model/host-index.ts';
+import { isWildcard, resolveShortName } from '../../model/hosts.ts';
 import { byAge } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query } from '../../query/reader.ts';
@@ -70,7 +71,7 @@ export const rulePool: Query<RulePoolRef, RulePool> = {
 
 /** The one host of the pool that decides for a service. */
 export function matchingHost(hostname: string, pool: RulePool): string | undefined {
-  return pool.entries.has(hostname) ? hostname : mostSpecific(hostname, pool.wildcards);
+  return pool.entries.has(hostname) ? hostname : hostIndexOf(pool.wildcards).mostSpecific(hostname);
 }
 
 const mergedRule: Generator<{ readonly host: string; readonly from: readonly Rule[] }, MergedRule> = {

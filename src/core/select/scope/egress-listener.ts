@@ -8,7 +8,7 @@ import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { IstioEgressListener } from '../../schema/istio-types.gen.ts';
 import { type DestinationHost, destinationsFor } from './destinations.ts';
-import { covers, type HostSet, importEverything, importOf, importsOf, importsVirtualService } from './imports.ts';
+import { covers, type HostPatterns, importEverything, importOf, importsOf, importsVirtualService } from './imports.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
 import { visibleServices } from './visibility.ts';
 
@@ -70,10 +70,10 @@ export const egressServices: Query<EgressListenerRef, readonly Service[]> = {
     const port = listenerPort(spec);
     const imported: Service[] = [];
     for (const service of reader.get(visibleServices, namespace)) {
-      const set = importOf(service, imports);
-      if (set === undefined) continue;
+      const patterns = importOf(service, imports);
+      if (patterns === undefined) continue;
       const cut = port === undefined ? service : cutToPorts(reader, service, [port]);
-      if (cut !== undefined) imported.push(withImportedAliases(reader, cut, set));
+      if (cut !== undefined) imported.push(withImportedAliases(reader, cut, patterns));
     }
     return oneNamespaceEach(imported, namespace, reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE'));
   },
@@ -114,8 +114,8 @@ const serviceWithAliases: Generator<
   Service
 > = { name: 'select/serviceWithAliases', run: ({ service, aliases }) => ({ ...service, aliases }) };
 
-function withImportedAliases(reader: Reader, service: Service, set: HostSet): Service {
-  const aliases = service.aliases.filter(alias => covers(set, alias.hostname));
+function withImportedAliases(reader: Reader, service: Service, patterns: HostPatterns): Service {
+  const aliases = service.aliases.filter(alias => covers(patterns, alias.hostname));
   return aliases.length === service.aliases.length ? service : reader.make(serviceWithAliases, { service, aliases });
 }
 

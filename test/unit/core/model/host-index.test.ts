@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HostIndex } from '../../../../src/core/model/host-index.ts';
-import { matches, subsetOf } from '../../../../src/core/model/hosts.ts';
+import { matches, mostSpecific, subsetOf } from '../../../../src/core/model/hosts.ts';
 
 const name = fc.array(fc.constantFrom('a', 'b', '.'), { maxLength: 4 }).map(parts => parts.join(''));
 const host = fc.tuple(fc.constantFrom('', '', '*'), name).map(([star, rest]) => star + rest);
@@ -21,6 +21,8 @@ describe('an index of hosts', () => {
         const index = new HostIndex(hosts);
         expect([...new Set(index.meeting(other))]).toEqual(compared(hosts, other));
         expect(index.meets(other)).toBe(hosts.some(one => matches(one, other)));
+        expect(index.covers(other)).toBe(hosts.some(one => subsetOf(other, one)));
+        expect(index.mostSpecific(other)).toBe(mostSpecific(other, hosts));
       }),
       { numRuns: 2_000 },
     );
