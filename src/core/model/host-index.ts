@@ -57,6 +57,14 @@ export class HostIndex {
     return positions.sort((a, b) => a - b).map(position => (position === covering ? host : this.#hosts[position]!));
   }
 
+  /** The distinct hosts of the list of which `meeting` finds pairs. */
+  hostsMeeting(host: string): readonly string[] {
+    const own = isWildcard(host) ? this.#covered(host.slice(1)) : [this.#positions.get(host) ?? -1];
+    return [...own, ...this.#allCovering(host)]
+      .filter(position => position >= 0)
+      .map(position => this.#hosts[position]!);
+  }
+
   /** Whether `meeting` finds any. */
   meets(host: string): boolean {
     if (this.#covering(host) >= 0) return true;
@@ -65,14 +73,21 @@ export class HostIndex {
 
   /** Position of the first wildcard of the list that covers `host` and is another; -1: none. */
   #covering(host: string): number {
-    const text = isWildcard(host) ? host.slice(1) : host;
     let first = -1;
+    for (const position of this.#allCovering(host)) if (first < 0 || position < first) first = position;
+    return first;
+  }
+
+  /** Positions of the wildcards of the list that cover `host` and are others. */
+  #allCovering(host: string): readonly number[] {
+    const text = isWildcard(host) ? host.slice(1) : host;
+    const found: number[] = [];
     for (const length of this.#tailLengths) {
       if (length > text.length || (isWildcard(host) && length === text.length)) continue;
       const position = this.#tails.get(text.slice(text.length - length));
-      if (position !== undefined && (first < 0 || position < first)) first = position;
+      if (position !== undefined) found.push(position);
     }
-    return first;
+    return found;
   }
 
   /** Positions of the hosts that end with `tail`. */

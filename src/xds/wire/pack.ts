@@ -14,6 +14,7 @@ import {
   type Field,
   findType,
   isGivenAsJson,
+  isMap,
   messageTypeOf,
   nameOf,
   type Plain,
@@ -30,7 +31,7 @@ const DEPTH_MAX = 100;
 /** Shapes kept for each type: a few places make messages of it, and patches (EnvoyFilter) can have any members. */
 const SHAPES_MAX = 16;
 /**
- * Types and fields whose message objects are shared by several messages, or survive a change of the message around
+ * Types and fields whose message objects (of a map: the map) are shared by several messages, or survive a change of the message around
  * them. Their bytes are kept and copied; each entry costs the memory of its bytes once more, so only those that
  * measurably pay are listed.
  */
@@ -54,6 +55,7 @@ const SHARED_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension',
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
   'envoy.type.tracing.v3.CustomTag',
+  'istio.workload.Workload.services',
 ]);
 /** Recently written messages of one field that are recognised when they come again. */
 const RECENT_MAX = 16;
@@ -160,9 +162,16 @@ function fieldWriterOf(writer: MessageWriter, name: string): FieldWriter | undef
   const known = writer.fieldWriters.get(name);
   if (known !== undefined || !Object.hasOwn(writer.type.fields, name)) return known;
   const field = writer.type.fields[name]!.resolve();
-  const made = fieldWriter(field, elementWriter(field));
+  const made = isMap(field) ? mapFieldWriter(field) : fieldWriter(field, elementWriter(field));
   writer.fieldWriters.set(name, made);
   return made;
+}
+
+function mapFieldWriter(field: Field): FieldWriter {
+  const made = fieldWriter(field, elementWriter(field));
+  if (!SHARED_MESSAGES.has(nameOf(field))) return made;
+  const write = copyingRepeats(made.write);
+  return { ...made, write: (to, value) => write(to, value, false) };
 }
 
 /** Writes one message of the field with its length; undefined if the field holds no messages. */

@@ -5,7 +5,7 @@
 import { compareText } from '../../../core/model/object.ts';
 import { protocolOf } from '../../../core/model/protocol.ts';
 import type { Resource } from '../../../core/model/resource.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import { isHttpServer, isPlainHttp } from '../../../core/select/gateway/gateway-servers.ts';
 import {
   autoPassthroughRoutes,
@@ -48,10 +48,10 @@ export const gatewayListeners: Query<'', readonly Resource<Listener>[]> = {
 
 function tcpListenerOf(reader: ProxyReader, plan: GatewayListenerPlan): Resource<Listener> | undefined {
   const { name, bind, moreBinds, port, groups, problems } = plan;
-  const used = new Set<string>();
+  const passthrough = reader.select(passthroughRoutes, { groups });
   const { chains, lost } = distinctOf(
     reader,
-    groups.flatMap(group => groupChains(reader, name, group, used)),
+    groups.flatMap((group, i) => groupChains(reader, name, group, passthrough[i]!)),
   );
   if (chains.length === 0) return undefined;
   const conflicts = lost.map(host => `${host === '' ? 'any host' : host} is of an earlier server of the port`);
@@ -62,7 +62,7 @@ function tcpListenerOf(reader: ProxyReader, plan: GatewayListenerPlan): Resource
     port,
     chains,
     // An SNI host `*` narrows no chain, but needs the TLS inspector as others do.
-    inspectsTls: used.size > 0 || chains.some(inspectsTls),
+    inspectsTls: passthrough.flat(2).some(({ serverNames }) => serverNames.length > 0) || chains.some(inspectsTls),
     proxyProtocol: takesProxyProtocol(reader),
     accessLog: listenerAccessLogs(reader, 'gateway'),
     problems: [...problems, ...conflicts],
@@ -96,19 +96,24 @@ function distinctOf(reader: ProxyReader, chains: readonly FilterChain[]): Return
   return distinctChains(chains, (chain, serverNames) => reader.make(narrowedChain, { chain, serverNames }));
 }
 
-/** `used` collects the SNI hosts of passthrough routes: a second route for one of them could never be reached. */
-function groupChains(reader: ProxyReader, name: string, group: ServerGroup, used: Set<string>): readonly FilterChain[] {
+/** `passthrough`: the routes of each server of the group. */
+function groupChains(
+  reader: ProxyReader,
+  name: string,
+  group: ServerGroup,
+  passthrough: readonly (readonly SniRoute[])[],
+): readonly FilterChain[] {
   const first = group.servers[0]!;
   // Plain HTTP servers of a port are one chain: their hosts come with the routes.
   if (isPlainHttp(first.server)) return [httpChain(reader, name, first, undefined, 'tcp')];
-  return group.servers.flatMap(server => serverChains(reader, name, server, used));
+  return group.servers.flatMap((server, i) => serverChains(reader, name, server, passthrough[i]!));
 }
 
 function serverChains(
   reader: ProxyReader,
   name: string,
   merged: MergedServer,
-  used: Set<string>,
+  passthrough: readonly SniRoute[],
 ): readonly FilterChain[] {
   const { server } = merged;
   if (isHttpServer(server)) {
@@ -118,22 +123,14 @@ function serverChains(
   if (server.tls === undefined) return tcpChain(reader, merged, serverTcpRoute(reader, merged), undefined);
   switch (server.tls.mode ?? 'PASSTHROUGH') {
     case 'PASSTHROUGH':
-      return passthroughRoutes(reader, merged)
-        .filter(route => isNew(route, used))
-        .map(route => sniChain(reader, merged, route));
+      return reader.selectEach(sniChain, passthrough);
     case 'AUTO_PASSTHROUGH':
-      return autoPassthroughRoutes(reader, merged).map(route => autoChain(reader, route));
+      return reader.selectEach(autoChain, autoPassthroughRoutes(reader, merged));
     default: {
       const socket = gatewayTlsSocket(reader, server, false);
       return socket === undefined ? [] : tcpChain(reader, merged, serverTcpRoute(reader, merged), socket);
     }
   }
-}
-
-function isNew(route: SniRoute, used: Set<string>): boolean {
-  if (route.serverNames.some(host => used.has(host))) return false;
-  for (const host of route.serverNames) used.add(host);
-  return true;
 }
 
 function httpChain(
@@ -173,36 +170,54 @@ function tcpChain(
   return [chainOf(reader, serverNames, [], socket, tcpStack(reader, merged, route))];
 }
 
-function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, route }: SniRoute): FilterChain {
-  return chainOf(reader, serverNames, [], undefined, tcpStack(reader, merged, route));
-}
+/** Each is a selection, so that a gateway with thousands of them is made in slices. */
+const sniChain: Selection<SniRoute, FilterChain> = {
+  name: 'listener/sniChain',
+  run: (reader, { serverNames, route, port, protocol }) =>
+    chainOf(reader, serverNames, [], undefined, tcpFilters(reader, { exchange: false, port, protocol }, route)),
+};
 
 /** Mesh mTLS that goes on to another network as it is. */
-function autoChain(reader: ProxyReader, { serverNames, route, port }: SniRoute): FilterChain {
-  const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
-  const filters = [
-    ...networkFilters(reader, {
-      traffic: 'gateway',
-      exchange: false,
-      policiesBeside: undefined,
-      extensionPort: portOfExtensions(reader, port.port),
-    }),
-    ...terminalFilters(reader, route, { protocol: port.protocol }, accessLog),
-  ];
-  return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
+const autoChain: Selection<SniRoute, FilterChain> = {
+  name: 'listener/autoChain',
+  run: (reader, { serverNames, route, port, protocol }) => {
+    const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
+    const filters = [
+      ...networkFilters(reader, {
+        traffic: 'gateway',
+        exchange: false,
+        policiesBeside: undefined,
+        extensionPort: portOfExtensions(reader, port),
+      }),
+      ...terminalFilters(reader, route, { protocol }, accessLog),
+    ];
+    return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
+  },
+};
+
+function tcpStack(reader: ProxyReader, { server }: MergedServer, route: TcpRoute): readonly Filter[] {
+  const protocol = protocolOf(server.port?.protocol ?? '');
+  const exchange = server.tls?.mode === 'ISTIO_MUTUAL';
+  return tcpFilters(reader, { exchange, port: server.port?.number ?? 0, protocol }, route);
 }
 
-function tcpStack(reader: ProxyReader, merged: MergedServer, route: TcpRoute): readonly Filter[] {
-  const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
-  const protocol = protocolOf(merged.server.port?.protocol ?? '');
+function tcpFilters(
+  reader: ProxyReader,
+  {
+    exchange,
+    port,
+    protocol,
+  }: { readonly exchange: boolean; readonly port: number; readonly protocol: SniRoute['protocol'] },
+  route: TcpRoute,
+): readonly Filter[] {
   return [
     ...networkFilters(reader, {
       traffic: 'gateway',
-      exchange: merged.server.tls?.mode === 'ISTIO_MUTUAL',
+      exchange,
       policiesBeside: '',
-      extensionPort: portOfExtensions(reader, merged.server.port?.number ?? 0),
+      extensionPort: portOfExtensions(reader, port),
     }),
-    ...terminalFilters(reader, route, { protocol }, accessLog),
+    ...terminalFilters(reader, route, { protocol }, reader.get(accessLogsOf, 'gateway').tcp),
   ];
 }
 

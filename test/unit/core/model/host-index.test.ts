@@ -23,6 +23,8 @@ describe('an index of hosts', () => {
         expect(index.meets(other)).toBe(hosts.some(one => matches(one, other)));
         expect(index.covers(other)).toBe(hosts.some(one => subsetOf(other, one)));
         expect(index.mostSpecific(other)).toBe(mostSpecific(other, hosts));
+        const meeting = new Set(hosts.filter(one => matches(one, other)));
+        expect([...index.hostsMeeting(other)].sort()).toEqual([...meeting].sort());
       }),
       { numRuns: 2_000 },
     );

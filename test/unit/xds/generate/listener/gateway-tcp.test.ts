@@ -176,3 +176,59 @@ describe('a server that routes by SNI alone', () => {
     );
   });
 });
+
+describe('the routes of PASSTHROUGH servers', () => {
+  const passthrough = (hosts: readonly string[], port = 9000): JsonObject => ({
+    port: { number: port, name: `${port}-${hosts.join()}`, protocol: 'TLS' },
+    tls: { mode: 'PASSTHROUGH' },
+    hosts,
+  });
+  const rule = (host: string, target: string, more: JsonObject = {}): JsonObject => ({
+    match: [{ sniHosts: [host], ...more }],
+    ...to(target),
+  });
+  const servedBy = (servers: readonly JsonObject[], ...specs: readonly JsonObject[]): ListenerScene =>
+    scene(
+      istio('Gateway', 'edge', 'gw', { selector: { istio: 'ingressgateway' }, servers }),
+      ...specs.map((spec, i) => istio('VirtualService', 'edge', `v${i}`, { gateways: ['gw'], ...spec })),
+    );
+  const names = (made: ListenerScene): readonly unknown[] =>
+    made.chains('gw', '0.0.0.0_9000').map(chain => chain.filterChainMatch?.serverNames?.join());
+
+  it('are of the first rule with a name, in the order of servers, VirtualServices and rules', () => {
+    const made = servedBy(
+      [passthrough(['x.example.com']), passthrough(['*.example.com']), passthrough(['far/z.example.com'])],
+      { hosts: ['y.example.com'], tls: [rule('y.example.com', 'a')] },
+      {
+        hosts: ['x.example.com', 'w.example.com'],
+        tls: [rule('x.example.com', 'a'), rule('w.example.com', 'b'), rule('x.example.com', 'b')],
+      },
+      { hosts: ['z.example.com'], tls: [rule('z.example.com', 'b')] },
+    );
+    expect(names(made)).toEqual(['x.example.com', 'w.example.com', 'y.example.com', 'z.example.com']);
+    expect(targets(made)).toEqual(['a', 'b', 'a', 'b']);
+  });
+
+  it('of a rule for one port are of the servers declared with it', () => {
+    const spec = {
+      hosts: ['x.example.com'],
+      tls: [rule('x.example.com', 'a', { port: 9001 }), rule('x.example.com', 'b', { port: 9000 })],
+    };
+    const made = servedBy([passthrough(['x.example.com']), passthrough(['x.example.com'], 9001)], spec);
+    expect([targets(made), targets(made, '0.0.0.0_9001')]).toEqual([['b'], ['a']]);
+  });
+
+  it('cost for twice as many servers and rules a ratio of two, not of four', () => {
+    const costOf = (count: number): number => {
+      const hosts = Array.from({ length: count }, (_, i) => `h${i}.example.com`);
+      const made = servedBy(
+        hosts.map(host => passthrough([host])),
+        { hosts, tls: hosts.map(host => rule(host, 'a')) },
+      );
+      const before = made.tracker.stats.hits;
+      expect(made.chains('gw', '0.0.0.0_9000').length).toBe(count);
+      return made.tracker.stats.hits - before;
+    };
+    expect(costOf(200) / costOf(100)).toBeLessThan(2.5);
+  });
+});
