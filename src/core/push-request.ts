@@ -96,18 +96,21 @@ export function mergeAllPushRequests(requests: Iterable<PushRequest>): PushReque
 
 /** Gathers requests. Merging each with all before it would copy and sort the keys of all, once for each request. */
 export class PushRequestSum {
-  readonly #keys = new Set<string>();
+  /** Thousands of changes may have one list in common. */
+  readonly #lists = new Set<readonly string[]>();
   /** All but the keys. */
   #merged = noPush;
 
   add(request: PushRequest): void {
     if (isNoPush(request)) return;
-    for (const key of request.configsUpdated) this.#keys.add(key);
+    if (request.configsUpdated.length > 0) this.#lists.add(request.configsUpdated);
     this.#merged = mergePushRequests(this.#merged, { ...request, configsUpdated: [] });
   }
 
   total(): PushRequest {
-    return this.#keys.size === 0 ? this.#merged : { ...this.#merged, configsUpdated: [...this.#keys].sort() };
+    const [first, ...others] = this.#lists;
+    if (first === undefined) return this.#merged;
+    return { ...this.#merged, configsUpdated: others.length === 0 ? first : sortedUnion(this.#lists) };
   }
 }
 
@@ -131,9 +134,14 @@ export function showPushRequest({ full, forced, configsUpdated, reasons, causes 
 }
 
 function union(a: readonly string[], b: readonly string[]): readonly string[] {
-  if (a.length === 0) return b;
-  if (b.length === 0) return a;
-  return [...new Set([...a, ...b])].sort();
+  if (a.length === 0 || a === b) return b;
+  return b.length === 0 ? a : sortedUnion([a, b]);
+}
+
+function sortedUnion(lists: Iterable<readonly string[]>): readonly string[] {
+  const keys = new Set<string>();
+  for (const list of lists) for (const key of list) keys.add(key);
+  return [...keys].sort();
 }
 
 function addCounts(a: PushRequest['reasons'], b: PushRequest['reasons']): PushRequest['reasons'] {

@@ -6,7 +6,7 @@ import { sameContent } from '../base/equal.ts';
 import type { Obj } from '../model/object.ts';
 import type { EndpointShard } from '../model/service.ts';
 import type { ServiceRef } from '../model/service-ref.ts';
-import { mergeAllPushRequests, mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
 import { aliasesByTarget } from '../registry/aliases.ts';
@@ -57,9 +57,20 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
 
 /** All that a change of the service's endpoints can ask for. */
 export function anyEndpointRequest({ seq }: Comparison, hostname: string, namespace: string): PushRequest {
-  const key = serviceKey(namespace, hostname);
-  const reasons = ['endpoint', 'headlessendpoint'] as const;
-  return mergeAllPushRequests(reasons.map(reason => pushRequest(seq, reason, [key], { full: true })));
+  return anyEndpointsRequest(seq, [serviceKey(namespace, hostname)]);
+}
+
+/** The same of several services, by their keys, which are sorted. */
+export function anyEndpointsRequest(seq: number, keys: readonly string[]): PushRequest {
+  const { length } = keys;
+  if (length === 0) return noPush;
+  return {
+    full: true,
+    forced: false,
+    configsUpdated: keys,
+    reasons: { endpoint: length, headlessendpoint: length },
+    causes: { first: seq, last: seq, blockSize: 1, blocks: [seq], count: 2 * length },
+  };
 }
 
 /** Counts no further than to `most`. */

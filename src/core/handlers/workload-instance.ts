@@ -4,7 +4,6 @@
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { sameContent } from '../base/equal.ts';
-import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import { selectorKey, withoutTopology } from '../model/selection.ts';
@@ -12,17 +11,17 @@ import { mergeAllPushRequests, type PushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
 import { containerPorts, isEligible, isReady, podWorkload } from '../registry/pods.ts';
-import { selectingEntries } from '../registry/selecting.ts';
-import { hostsOf } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
 import {
   anyEndpointRequest,
+  anyEndpointsRequest,
   type Comparison,
   endpointRequest,
   hasManySlices,
   hasMoreThan,
   PARTS_COMPARED_MAX,
 } from './comparison.ts';
+import { groupsSelecting, type SelectorGroup } from './selecting-entries.ts';
 
 /**
  * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
@@ -34,15 +33,21 @@ export function serviceEntryInstanceHandler(
   workloads: readonly Labels[],
   differs: () => boolean = () => true,
 ): PushRequest {
-  const hosts = new Map<string, typeof endpointRequest>();
-  const requests = requestsBySelector(comparison, namespace);
-  for (const entry of selectingEntries(comparison.after, namespace, workloads)) {
-    const request = requests(entry.spec.workloadSelector?.labels ?? {});
-    for (const host of hostsOf(entry)) if (hosts.get(host) !== anyEndpointRequest) hosts.set(host, request);
+  const { seq, state } = comparison;
+  const many: SelectorGroup[] = [];
+  const few: SelectorGroup[] = [];
+  let left = ENDPOINTS_COMPARED_MAX;
+  for (const group of groupsSelecting(state, namespace, workloads)) {
+    const most = Math.min(PARTS_COMPARED_MAX, Math.floor(left / Math.max(1, group.endpointsOfWorkload)));
+    const count = countedTo(most, state, namespace, group.selector);
+    (count > most ? many : few).push(group);
+    if (count <= most) left -= count * group.endpointsOfWorkload;
   }
-  const skipped = [...hosts.values()].includes(anyEndpointRequest) && !differs() ? anyEndpointRequest : undefined;
-  const asked = [...hosts].filter(([, request]) => request !== skipped).sort(byKey);
-  return mergeAllPushRequests(asked.map(([host, request]) => request(comparison, host, namespace)));
+  const compared = new Set(few.flatMap(({ hosts }) => [...hosts]).filter(host => !many.some(of => of.hosts.has(host))));
+  return mergeAllPushRequests([
+    ...(many.length > 0 && differs() ? many.map(({ keys }) => anyEndpointsRequest(seq, keys)) : []),
+    ...[...compared].map(host => endpointRequest(comparison, host, namespace)),
+  ]);
 }
 
 /** A ServiceEntry that selects the pod, or no longer does, has another endpoint by it. Argument as of `podWorkload`. */
@@ -56,31 +61,26 @@ function seenOf(reader: Reader, key: string): unknown {
   return [reader.get(podWorkload, key), containerPorts(pod)];
 }
 
-/** What to request for hosts whose workloads have these labels. */
-function requestsBySelector({ state }: Comparison, namespace: string): (selector: Labels) => typeof endpointRequest {
-  const known = new Map<string, typeof endpointRequest>();
-  return selector => {
-    const key = canonicalJson(selector);
-    const request = known.get(key) ?? (isOfMany(state, namespace, selector) ? anyEndpointRequest : endpointRequest);
-    known.set(key, request);
-    return request;
-  };
-}
+/**
+ * Endpoints of ServiceEntries that are compared at a change of one workload: machines times hosts times ports. Past it
+ * the change pushes all that it could concern.
+ */
+export const ENDPOINTS_COMPARED_MAX = 1_000;
 
 /** The pods of a namespace that are counted; those of a larger one count as many. */
 export const PODS_COUNTED_MAX = 1_000;
 
-/** The selector may select more pods and machines than are compared. */
-function isOfMany(state: State, namespace: string, selector: Labels): boolean {
+/** The pods and machines that the selector may select, counted no further than past `most`. */
+function countedTo(most: number, state: State, namespace: string, selector: Labels): number {
   const own = withoutTopology(selector);
   let count = 0;
   let pods = 0;
-  for (const _ of machinesOf(state, namespace, selector)) if (++count > PARTS_COMPARED_MAX) return true;
+  for (const _ of machinesOf(state, namespace, selector)) if (++count > most) return count;
   for (const { labels } of state.indexes.podsByNamespace.valuesFrom(`${namespace}|`)) {
-    if (++pods > PODS_COUNTED_MAX) return true;
-    if (selects(own, labels) && ++count > PARTS_COMPARED_MAX) return true;
+    if (++pods > PODS_COUNTED_MAX) return most + 1;
+    if (selects(own, labels) && ++count > most) return count;
   }
-  return false;
+  return count;
 }
 
 /** The machines among which are all that the selector selects. */
@@ -91,8 +91,6 @@ function* machinesOf({ objects, indexes }: State, namespace: string, selector: L
     : indexes.workloadEntriesByLabel.valuesFrom(`${namespace}/${key}|`);
   yield* indexes.remoteEntriesByLabel.valuesFrom(`${namespace}/${key}|`);
 }
-
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
 /** The Kubernetes services of a cluster and namespace that select one. A selector without labels selects nothing. */
 export function kubernetesInstanceHandler(

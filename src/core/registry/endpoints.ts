@@ -2,12 +2,12 @@
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
 // Source: Istio pilot/pkg/model/endpointshards.go.
 
-import { append } from '../base/append.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointShard } from '../model/service.ts';
 import { refKey, type ServiceRef } from '../model/service-ref.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { serviceNamed } from './cluster-set.ts';
+import { endpointIndexOf } from './endpoint-index.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
@@ -46,15 +46,13 @@ export function endpointsOfPort(
   { hostname, namespace }: ServiceRef,
   number: number,
 ): readonly Endpoint[] {
-  const endpoints = reader.get(endpointShards, { hostname, namespace }).flatMap(shard => shard.endpoints);
+  const lists = reader.get(endpointShards, { hostname, namespace }).map(shard => endpointIndexOf(shard.endpoints));
   const services = reader.get(servicesOfHost, hostname).filter(service => service.namespace === namespace);
   for (const { ports } of services.reverse()) {
     const names = ports.filter(port => port.port === number).map(port => port.name);
     if (names.length === 0) continue;
-    const found = endpoints.filter(({ servicePort, portName }) =>
-      servicePort === 0 ? names.includes(portName) : servicePort === number,
-    );
-    if (found.length > 0) return found;
+    const found = lists.map(list => list.ofPort(number, names)).filter(({ length }) => length > 0);
+    if (found.length > 0) return found.length === 1 ? found[0]! : found.flat();
   }
   return [];
 }
@@ -75,12 +73,13 @@ const externalEndpoints: Query<ServiceRef, readonly Endpoint[]> = {
   key: refKey,
   run: (reader, service) => {
     const { hostname, namespace } = service;
-    const found: Endpoint[] = [];
+    const lists: (readonly Endpoint[])[] = [];
     for (const { entry, endpoints } of reader.get(hostInstances, service)) {
       const obj = reader.object('ServiceEntry', `${namespace}/${entry}`);
-      for (let i = timesListed(obj, hostname); i > 0; i--) append(found, endpoints);
+      for (let i = timesListed(obj, hostname); i > 0; i--) lists.push(endpoints);
     }
-    return found;
+    // One list stays the same object: its index and what else follows from it is made once.
+    return lists.length === 1 ? lists[0]! : lists.flat();
   },
 };
 
@@ -103,7 +102,7 @@ export const serviceAccounts: Query<ServiceRef, readonly string[]> = {
     const { hostname, namespace } = ref;
     const found = new Set<string>();
     for (const shard of reader.get(endpointShards, ref)) {
-      for (const { serviceAccount } of shard.endpoints) if (serviceAccount !== '') found.add(serviceAccount);
+      for (const account of endpointIndexOf(shard.endpoints).accounts) found.add(account);
     }
     const last = reader
       .get(servicesOfHost, hostname)

@@ -1,10 +1,12 @@
 // Endpoints of a ServiceEntry: those it lists, or the workloads it selects, or the host itself for a name that the
 // proxy resolves. Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
+import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import { withoutTopology } from '../model/selection.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
+import type { Generator } from '../query/memo.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
@@ -36,57 +38,89 @@ interface EntryHost {
 
 const entryHostKey = ({ entry, host }: EntryHost): string => `${entry}${KEY_SEPARATOR}${host}`;
 
-/** The endpoints of one service of a ServiceEntry, by port, for each port by workload. */
+/**
+ * The endpoints of one service of a ServiceEntry, by port, for each port by workload. Services with the same ones have
+ * the identical list: all hosts of an entry, and all entries of a namespace that select alike and have equal ports.
+ */
 export const endpointsOfEntry: Query<EntryHost, readonly Endpoint[]> = {
   name: 'registry/endpointsOfEntry',
   key: entryHostKey,
   run: (reader, { entry: name, host }) => {
     const entry = reader.object('ServiceEntry', name);
     if (entry === undefined) return [];
-    const instances = instancesOf(reader, entry, host);
-    const found: Endpoint[] = [];
-    for (const port of entry.spec.ports ?? []) {
-      for (const { workload, weight, health, portOf } of instances) {
-        const address = workload.addresses[0] ?? '';
-        const number = address.startsWith('unix://') ? 0 : portOf(port) || port.targetPort || port.number || 0;
-        found.push(
-          reader.make(endpointOf, {
-            addresses: workload.addresses,
-            port: number,
-            portName: port.name ?? '',
-            servicePort: port.number ?? 0,
-            workload,
-            weight,
-            health,
-          }),
-        );
-      }
+    const { spec, namespace } = entry;
+    const ports = spec.ports ?? [];
+    const isDns = spec.resolution === 'DNS' || spec.resolution === 'DNS_ROUND_ROBIN';
+    if (spec.workloadSelector !== undefined) {
+      const selector = spec.workloadSelector.labels ?? {};
+      return reader.get(selectedEndpoints, { namespace, selector, isDns, ports });
     }
-    return found;
+    if ((spec.endpoints ?? []).length > 0) return reader.get(inlineEndpoints, name);
+    if (!isDns) return [];
+    const workload = reader.get(hostWorkload, { namespace, name: entry.name, host });
+    return endpointsAt(reader, ports, [{ workload, weight: 1, health: 'Unset', portOf: () => undefined }]);
   },
 };
 
-function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): readonly Instance[] {
-  const { spec, namespace, name } = entry;
-  const isDns = spec.resolution === 'DNS' || spec.resolution === 'DNS_ROUND_ROBIN';
-  if (spec.workloadSelector !== undefined) {
-    return selectedInstances(reader, namespace, spec.workloadSelector.labels ?? {}, isDns);
+function endpointsAt(
+  reader: Reader,
+  ports: readonly ServicePort[],
+  instances: readonly Instance[],
+): readonly Endpoint[] {
+  const found: Endpoint[] = [];
+  for (const port of ports) {
+    for (const { workload, weight, health, portOf } of instances) {
+      const address = workload.addresses[0] ?? '';
+      const number = address.startsWith('unix://') ? 0 : portOf(port) || port.targetPort || port.number || 0;
+      found.push(
+        reader.make(endpointOf, {
+          addresses: workload.addresses,
+          port: number,
+          portName: port.name ?? '',
+          servicePort: port.number ?? 0,
+          workload,
+          weight,
+          health,
+        }),
+      );
+    }
   }
-  const inline = spec.endpoints ?? [];
-  if (inline.length > 0) {
-    return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, { namespace, name, index: i })));
-  }
-  return isDns
-    ? [
-        {
-          workload: reader.get(hostWorkload, { namespace, name, host }),
-          weight: 1,
-          health: 'Unset',
-          portOf: () => undefined,
-        },
-      ]
-    : [];
+  return found;
 }
+
+/** Argument `namespace/name` of a ServiceEntry that lists its endpoints. */
+const inlineEndpoints: Query<string, readonly Endpoint[]> = {
+  name: 'registry/inlineEndpoints',
+  run: (reader, key) => {
+    const entry = reader.object('ServiceEntry', key);
+    if (entry === undefined) return [];
+    const { namespace, name, spec } = entry;
+    const inline = spec.endpoints ?? [];
+    const instances = inline.map((_, index) => fromEntry(reader.get(inlineWorkload, { namespace, name, index })));
+    return endpointsAt(reader, spec.ports ?? [], instances);
+  },
+};
+
+/** What decides the endpoints that a ServiceEntry selects. */
+interface Selecting {
+  readonly namespace: string;
+  readonly selector: Labels;
+  readonly isDns: boolean;
+}
+
+const selectingKey = ({ namespace, selector, isDns }: Selecting): string =>
+  `${namespace}|${isDns}|${canonicalJson(selector)}`;
+
+const selectedEndpoints: Query<Selecting & { readonly ports: readonly ServicePort[] }, readonly Endpoint[]> = {
+  name: 'registry/selectedEndpoints',
+  key: of => [selectingKey(of), ...of.ports.map(portKey)].join(KEY_SEPARATOR),
+  run: (reader, { namespace, selector, isDns, ports }) =>
+    endpointsAt(reader, ports, reader.get(selectedInstances, { namespace, selector, isDns })),
+};
+
+/** What `endpointsAt` reads of a port. */
+const portKey = ({ name, number, targetPort }: ServicePort): string =>
+  `${name ?? ''}${KEY_SEPARATOR}${number ?? 0}|${targetPort ?? 0}`;
 
 /** The endpoint at an index of `spec.endpoints` of a ServiceEntry. */
 const inlineWorkload: Query<
@@ -127,26 +161,36 @@ const hostWorkload: Query<{ readonly namespace: string; readonly name: string; r
  * Pods, then WorkloadEntries of the namespace, both of all clusters and by name. Addresses that are no IPs only where
  * names are resolved.
  */
-function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
-  const pods: Instance[] = [];
-  const candidates = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS') ? podsOfNamespace(reader, namespace) : [];
-  const ofPods = withoutTopology(selector);
-  for (const pod of candidates) {
-    if (!selects(ofPods, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
-    const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
-    if (workload === undefined || !selects(selector, workload.labels)) continue;
-    const single = { ...workload, addresses: workload.addresses.slice(0, 1) };
-    const chosen = reader.feature('ISTIO_DUAL_STACK') ? workload : single;
-    pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });
-  }
-  const entries: Instance[] = [];
-  for (const obj of machinesNamed(reader, namespace, selector)) {
-    const workload = workloadOfAny(reader, obj);
-    if (workload === undefined || !selects(selector, workload.labels)) continue;
-    if (isDns || needsNoName(workload)) entries.push(fromEntry(workload));
-  }
-  return [...pods, ...entries];
-}
+const selectedInstances: Query<Selecting, readonly Instance[]> = {
+  name: 'registry/selectedInstances',
+  key: selectingKey,
+  run: (reader, { namespace, selector, isDns }) => {
+    const pods: Instance[] = [];
+    const selectsPods = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS');
+    const candidates = selectsPods ? podsOfNamespace(reader, namespace) : [];
+    const ofPods = withoutTopology(selector);
+    for (const pod of candidates) {
+      if (!selects(ofPods, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
+      const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
+      if (workload === undefined || !selects(selector, workload.labels)) continue;
+      const isWhole = workload.addresses.length <= 1 || reader.feature('ISTIO_DUAL_STACK');
+      const chosen = isWhole ? workload : reader.make(atFirstAddress, { workload });
+      pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });
+    }
+    const entries: Instance[] = [];
+    for (const obj of machinesNamed(reader, namespace, selector)) {
+      const workload = workloadOfAny(reader, obj);
+      if (workload === undefined || !selects(selector, workload.labels)) continue;
+      if (isDns || needsNoName(workload)) entries.push(fromEntry(workload));
+    }
+    return [...pods, ...entries];
+  },
+};
+
+const atFirstAddress: Generator<{ readonly workload: Workload }, Workload> = {
+  name: 'registry/atFirstAddress',
+  run: ({ workload }) => ({ ...workload, addresses: workload.addresses.slice(0, 1) }),
+};
 
 /** WorkloadEntries of the config cluster and of remote ones by name; of one name, that of the config cluster first. */
 function machinesNamed(reader: Reader, namespace: string, selector: Labels): readonly AnyWorkloadEntry[] {

@@ -21,10 +21,12 @@ export const hostInstances: Query<ServiceRef, readonly EntryInstances[]> = {
   run: (reader, { hostname, namespace }) => {
     const entries = reader.indexed('serviceEntriesByHost', hostname).filter(entry => entry.namespace === namespace);
     const taken = new Set<number>();
+    const isPlain = entries.every(({ spec }) => spec.resolution !== 'DNS_ROUND_ROBIN');
     return [...entries].sort(byAge).map(({ name, spec }) => {
+      const all = reader.get(endpointsOfEntry, { entry: `${namespace}/${name}`, host: hostname });
+      if (isPlain) return { entry: name, endpoints: all };
       const numbers = new Map((spec.ports ?? []).map(port => [port.name ?? '', port.number ?? 0]));
       const numberOf = ({ portName }: Endpoint): number => numbers.get(portName) ?? 0;
-      const all = reader.get(endpointsOfEntry, { entry: `${namespace}/${name}`, host: hostname });
       const endpoints: Endpoint[] = [];
       for (const endpoint of all) {
         if (spec.resolution === 'DNS_ROUND_ROBIN' && taken.has(numberOf(endpoint))) continue;

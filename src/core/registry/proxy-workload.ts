@@ -17,6 +17,7 @@ import { compareText, type Obj } from '../model/object.ts';
 import type { Locality } from '../model/proxy.ts';
 import type { Derivation, ProxyReader } from '../query/reader.ts';
 import { networkOf } from './clusters.ts';
+import { endpointIndexOf } from './endpoint-index.ts';
 import { hostInstances } from './host-instances.ts';
 import { containerPorts, podLocality, podsAtAddress } from './pods.ts';
 import { entriesAt } from './selecting.ts';
@@ -194,8 +195,7 @@ function instanceLabels(reader: ProxyReader): Labels | undefined {
         const found = reader
           .get(hostInstances, { hostname: host, namespace: entry.namespace })
           .filter(instances => instances.entry === entry.name)
-          .flatMap(instances => instances.endpoints)
-          .find(endpoint => endpoint.addresses.includes(address));
+          .flatMap(instances => endpointIndexOf(instances.endpoints).at(address).slice(0, 1))[0];
         if (found !== undefined) return found.labels;
       }
     }

@@ -8,6 +8,7 @@ import { compareText, type Obj } from '../model/object.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
 import type { Derivation, ProxyReader, Query } from '../query/reader.ts';
 import { hasClusterSet, importedService } from './cluster-set.ts';
+import { endpointIndexOf } from './endpoint-index.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
@@ -205,8 +206,7 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
       const endpoints = reader
         .get(hostInstances, { hostname: host, namespace: entry.namespace })
         .filter(instances => instances.entry === entry.name)
-        .flatMap(instances => instances.endpoints)
-        .filter(endpoint => endpoint.addresses.some(address => ips.includes(address)));
+        .flatMap(instances => endpointIndexOf(instances.endpoints).atAny(ips));
       if (endpoints.length === 0) continue;
       reader
         .get(servicesOfHost, host)

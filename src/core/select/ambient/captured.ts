@@ -6,7 +6,8 @@ import { isIp } from '../../base/ip.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { Endpoint } from '../../model/service.ts';
 import type { ServiceRef } from '../../model/service-ref.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
+import { type EndpointIndex, endpointIndexOf } from '../../registry/endpoint-index.ts';
 import { endpointsOfPort } from '../../registry/endpoints.ts';
 import { hasEnded } from '../../registry/pods.ts';
 import { localNetwork } from './network.ts';
@@ -49,6 +50,16 @@ export const allCaptured: Query<ServiceRef & { readonly port: number }, boolean>
   key: ({ hostname, namespace, port }) => `${namespace}/${hostname}:${port}`,
   run: (reader, { port, ...service }) => {
     const endpoints = endpointsOfPort(reader, service, port);
+    if (endpoints.length > ENDPOINTS_ALONE_MAX)
+      return reader.select(listCaptured, { list: endpointIndexOf(endpoints) });
     return endpoints.length > 0 && endpoints.every(endpoint => isCaptured(reader, endpoint));
   },
+};
+
+/** Longer lists are gone through once for all services that have them. */
+const ENDPOINTS_ALONE_MAX = 100;
+
+const listCaptured: Selection<{ readonly list: EndpointIndex }, boolean> = {
+  name: 'select/ambient/listCaptured',
+  run: (reader, { list }) => list.all.every(endpoint => isCaptured(reader, endpoint)),
 };

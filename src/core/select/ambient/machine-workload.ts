@@ -3,12 +3,14 @@
 // constructServicesFromWorkloadEntry).
 
 import { isIp } from '../../base/ip.ts';
-import { splitLocality, WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { type Labels, splitLocality, WORKLOAD_NAME_LABEL } from '../../base/labels.ts';
 import { REGISTRATION_GROUP } from '../../kinds/istio/workload-entry.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader } from '../../query/reader.ts';
 import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
 import { localNetwork } from './network.ts';
 import { gatewayOfNetwork } from './network-gateways.ts';
+import { labelledKey } from './peer-authentications.ts';
 import type { AmbientPort, AmbientService } from './service.ts';
 import { tunnelOf } from './tunnel.ts';
 import { isOfWaypoint } from './waypoints.ts';
@@ -34,7 +36,7 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
     if (entry === undefined) return undefined;
     const { namespace, name, annotations, creationTime, spec } = entry;
     const labels = { ...spec.labels, ...entry.labels };
-    const services = servicesOf(reader, namespace, labels);
+    const { services, waypointKeys } = reader.get(servicesOfMachine, { namespace, labels, ports: spec.ports ?? {} });
     const { waypoint, applicationTunnel } = waypointPartsOf(reader, { namespace, labels });
     const cluster = reader.setting('clusterId');
     const named = annotations[REGISTRATION_GROUP] ?? labels[WORKLOAD_NAME_LABEL];
@@ -51,9 +53,35 @@ export const machineWorkload: Query<string, AmbientWorkload | undefined> = {
       applicationTunnel,
       workloadType: 'POD',
       ...canonicalOf(labels, named ?? name),
-      services: services.map(service => reader.make(workloadService, portsOfEndpoint(spec, service))),
-      authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, waypointKeysOf(services)),
+      services,
+      authorizationPolicies: policiesOf(reader, { namespace, labels }, waypoint, waypointKeys),
       cluster,
+    };
+  },
+};
+
+/** What decides which services select a machine and at which ports it serves them. */
+interface MachineTemplate {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+interface MachineServices {
+  readonly services: readonly WorkloadService[];
+  /** Of the waypoints of the services, each once. */
+  readonly waypointKeys: readonly string[];
+}
+
+/** Machines with equal labels and ports share one list. */
+const servicesOfMachine: Query<MachineTemplate, MachineServices> = {
+  name: 'select/ambient/servicesOfMachine',
+  key: template => [labelledKey(template), canonicalJson(template.ports)].join(KEY_SEPARATOR),
+  run: (reader, { namespace, labels, ports }) => {
+    const services = servicesOf(reader, namespace, labels);
+    return {
+      services: services.map(service => reader.make(workloadService, portsOfEndpoint({ ports }, service))),
+      waypointKeys: waypointKeysOf(services),
     };
   },
 };

@@ -2,10 +2,10 @@
 // Kubernetes services select.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushWorkloadUpdates).
 
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
-import { PODS_COUNTED_MAX } from '../../../../src/core/handlers/workload-instance.ts';
+import { ENDPOINTS_COMPARED_MAX, PODS_COUNTED_MAX } from '../../../../src/core/handlers/workload-instance.ts';
 import { inCluster, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
@@ -205,6 +205,10 @@ describe('of a host with too many workloads to compare them,', () => {
     Array.from({ length: count }, (_, i) => workloadEntry(`m-${i}`, { address: `10.8.${i >> 8}.${i & 255}`, labels }));
   const pods = (count: number): JsonObject[] =>
     Array.from({ length: count }, (_, i) => pod(`p-${i}`, `10.7.${i >> 8}.${i & 255}`, { labels }));
+  const ofPorts = (count: number): JsonObject => {
+    const ports = Array.from({ length: count }, (_, i) => ({ number: i + 1, name: `p${i}`, protocol: 'TCP' }));
+    return serviceEntry('ext', { hosts: ['ext.com'], resolution: 'STATIC', workloadSelector: { labels }, ports });
+  };
   const all = (key: string) => `full endpoint+headlessendpoint ${key}`;
   const most = PARTS_COMPARED_MAX;
   rows([
@@ -215,6 +219,18 @@ describe('of a host with too many workloads to compare them,', () => {
       `incremental endpoint ${EXT}`,
     ],
     ['one more pushes all', [selecting(), ...machines(most)], says(vm()), all(EXT)],
+    [
+      'hosts times ports count: the last machine that is compared pushes what differs',
+      [ofPorts(100), ...machines(ENDPOINTS_COMPARED_MAX / 100 - 1)],
+      says(vm()),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'hosts times ports count: one more pushes all',
+      [ofPorts(100), ...machines(ENDPOINTS_COMPARED_MAX / 100)],
+      says(vm()),
+      all(EXT),
+    ],
     ['its removal pushes all', [selecting(), ...machines(most + 1), vm()], deletes(vm()), all(EXT)],
     [
       'machines and pods count together',
@@ -263,4 +279,18 @@ describe('of a host with too many workloads to compare them,', () => {
       all(WEB),
     ],
   ]);
+});
+
+describe('changes of pods that many ServiceEntries select', () => {
+  test('share one list of what they push', () => {
+    const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.com`);
+    const entries = hosts.map((host, i) =>
+      serviceEntry(`e${i}`, { hosts: [host], resolution: 'STATIC', workloadSelector: { labels } }),
+    );
+    const pods = Array.from({ length: PARTS_COMPARED_MAX }, (_, i) => pod(`p-${i}`, `10.7.0.${i}`, { labels }));
+    const before = world([...entries, ...pods]);
+    const pushed = ['10.9.0.1', '10.9.0.2'].map(ip => says(pod('p', ip, { labels }))(before).push.configsUpdated);
+    expect(pushed[0]).toEqual(hosts.map(host => entryKey(host)).sort());
+    expect(pushed[1]).toBe(pushed[0]);
+  });
 });
