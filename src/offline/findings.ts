@@ -6,14 +6,16 @@ import { type Origin, showProblem } from '../core/base/problem.ts';
 import { standInText } from '../core/fold/apply-object.ts';
 import type { KindDefinition } from '../core/kinds/definition.ts';
 import { definitions } from '../core/kinds/registry.ts';
-import { compareText, type ObjectRecord } from '../core/model/object.ts';
+import { compareText, configKey, type ObjectRecord } from '../core/model/object.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { guardedVirtualServices } from '../core/select/scope/host-guard.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
+import { limitFindings } from '../core/select/scope/virtual-services.ts';
 import { telemetryFindings } from '../core/select/telemetry/telemetry-findings.ts';
 import type { State } from '../core/state.ts';
+import { translationSources } from '../core/translate/sources.ts';
 import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
 import { type PatchReport, patchReport } from './patch-verdicts.ts';
 
@@ -70,6 +72,7 @@ export function findingsOf(state: State, patches: PatchReport = patchReport(stat
     ...ofPolicies(state),
     ...ofTelemetry(state),
     ...ofGuard(state),
+    ...ofLimits(state),
     ...ofPatches(state, patches),
     ...ofRoutes(state),
   ];
@@ -187,6 +190,22 @@ function* ofGuard(state: State): IterableIterator<Finding> {
       ...at(record?.origin, path),
       message: `${path}: ${message}`,
     };
+  }
+}
+
+/** Of a translated VirtualService the objects behind it are named. */
+function* ofLimits(state: State): IterableIterator<Finding> {
+  const tracker = new Tracker();
+  for (const { obj, path, message } of tracker.get(state, undefined, limitFindings, '')) {
+    const key = configKey(obj.namespace, obj.name);
+    const behind = tracker.get(state, undefined, translationSources, '').get(`VirtualService/${key}`);
+    for (const object of behind ?? [`VirtualService/${key}`]) {
+      const [kind = '', ...rest] = object.split('/');
+      const record = inForce(state, kind as ObjectRecord['kind'], rest.join('/'));
+      const where = behind === undefined ? path : '';
+      const words = where === '' ? message : `${where}: ${message}`;
+      yield { ...refusal, object, source: record?.source ?? '', ...at(record?.origin, where), message: words };
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // followed.
 // Source: Istio pilot/pkg/model/virtualservice.go (MergeHTTPRoutes, mergeHTTPMatchRequests).
 
+import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
 /**
@@ -12,26 +13,40 @@ import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/isti
  */
 export const DELEGATED_PAIRS_MAX = 50_000;
 
-/** Remaining pairs. */
-export interface PairBudget {
-  left: number;
+/** What one VirtualService may still compare, and make of routes times destinations. */
+export interface MergeBudget {
+  pairs: number;
+  routeDestinations: number;
 }
 
-/** The rules that replace one rule of a root, in the order of its delegate's rules. */
+export function fullBudget(): MergeBudget {
+  return { pairs: DELEGATED_PAIRS_MAX, routeDestinations: ROUTE_DESTINATIONS_MAX };
+}
+
+/**
+ * The rules that replace one rule of a root, in the order of its delegate's rules. The first that exceeds the budget
+ * and all after it are left out, and what was left of it is spent.
+ */
 export function mergeDelegate(
   root: HTTPRoute,
   leaves: readonly HTTPRoute[],
-  budget: PairBudget = { left: DELEGATED_PAIRS_MAX },
+  budget: MergeBudget = fullBudget(),
 ): readonly HTTPRoute[] {
   const merged: HTTPRoute[] = [];
   const ofRoot = Math.max(1, root.match?.length ?? 0);
   for (const leaf of leaves) {
-    budget.left -= ofRoot * Math.max(1, leaf.match?.length ?? 0);
-    if (budget.left < 0) break;
+    const pairs = ofRoot * Math.max(1, leaf.match?.length ?? 0);
+    budget.pairs -= pairs;
+    budget.routeDestinations -= pairs * Math.max(1, leaf.route?.length ?? 0);
+    if (isSpent(budget)) break;
     const match = mergeMatches(root.match ?? [], leaf.match ?? []);
     if (match !== undefined) merged.push(mergeRule(root, leaf, match));
   }
   return merged;
+}
+
+export function isSpent({ pairs, routeDestinations }: MergeBudget): boolean {
+  return pairs < 0 || routeDestinations < 0;
 }
 
 function mergeRule(root: HTTPRoute, leaf: HTTPRoute, match: readonly HTTPMatchRequest[]): HTTPRoute {

@@ -2,15 +2,17 @@
 // resolved by a query of its own, so a change of one leaves the others, and everything derived from them, as they are.
 // Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
+import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
 import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
-import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
+import { DELEGATED_PAIRS_MAX, fullBudget, isSpent, type MergeBudget, mergeDelegate } from './delegates.ts';
 import { type Destinations, destinationsIn } from './destinations.ts';
 import { guardedHost } from './host-guard.ts';
+import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, routeDestinations, withinMeshLimit } from './route-limits.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
 
@@ -27,6 +29,15 @@ export interface ResolvedVirtualService {
   /** Those of `spec`. */
   readonly destinations: Destinations;
   readonly exports: Exports;
+  /** Routes times destinations of the HTTP rules. */
+  readonly routeDestinations: number;
+  /** The first rule, by its index in the root object, of whose delegate something is left out, and why. */
+  readonly leftOut: LeftOut | undefined;
+}
+
+interface LeftOut {
+  readonly rule: number;
+  readonly reason: string;
 }
 
 /** True for an object translated from the Gateway API: it is used unchanged. */
@@ -40,25 +51,25 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
   run: (reader, key) => {
     const obj = reader.object('VirtualService', key);
     if (obj === undefined || isDelegate(obj)) return undefined;
-    const spec = resolveSpec(reader, obj);
+    const { spec, leftOut } = resolveSpec(reader, obj);
     const wanted = spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways;
     const gateways =
       guardedHost(reader, { ...obj, spec }) === undefined ? wanted : wanted.filter(name => name !== 'mesh');
     if (gateways.length === 0) return undefined;
-    return resolvedOf(obj, spec, gateways, reader.mesh('defaultVirtualServiceExportTo'));
+    return resolvedOf({ obj, spec, gateways, leftOut }, reader.mesh('defaultVirtualServiceExportTo'));
   },
 };
 
 function resolvedOf(
-  obj: ObjOf<'VirtualService'>,
-  spec: SpecOf<'VirtualService'>,
-  gateways: readonly string[],
+  parts: Pick<ResolvedVirtualService, 'obj' | 'spec' | 'gateways' | 'leftOut'>,
   exportTo: readonly string[] | undefined,
 ): ResolvedVirtualService {
+  const { obj, spec } = parts;
   const { name, namespace } = obj;
   const exports = exportsOf(spec.exportTo, exportTo, namespace);
   const destinations = destinationsIn(spec);
-  return { obj, name, namespace, hosts: spec.hosts ?? [], gateways, spec, destinations, exports };
+  const size = routeDestinations(spec.http);
+  return { ...parts, name, namespace, hosts: spec.hosts ?? [], destinations, exports, routeDestinations: size };
 }
 
 /** One that is translated names its hosts, destinations and gateways in full. undefined: the guard keeps it out. */
@@ -66,13 +77,20 @@ const resolvedTranslation: Selection<ObjOf<'VirtualService'>, ResolvedVirtualSer
   name: 'select/resolvedTranslation',
   run: (reader, obj) => {
     if (guardedHost(reader, obj) !== undefined) return undefined;
-    return resolvedOf(obj, obj.spec, obj.spec.gateways ?? [], reader.mesh('defaultVirtualServiceExportTo'));
+    const parts = { obj, spec: obj.spec, gateways: obj.spec.gateways ?? [], leftOut: undefined };
+    return resolvedOf(parts, reader.mesh('defaultVirtualServiceExportTo'));
   },
 };
 
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServices',
+  run: reader => withinMeshLimit(reader.get(allVirtualServices, '')).fitting,
+};
+
+/** With those that are past the limit of all together. */
+const allVirtualServices: Query<'', readonly ResolvedVirtualService[]> = {
+  name: 'select/allVirtualServices',
   run: reader => {
     const found: ResolvedVirtualService[] = [];
     for (const { namespace, name } of reader.objects('VirtualService')) {
@@ -132,26 +150,52 @@ function gatewayFirst(list: readonly ResolvedVirtualService[], namespace: string
   return first.length === 0 ? list : [...first, ...list.filter(vs => !comesFirst(vs))];
 }
 
-function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'VirtualService'> {
-  const semantics = obj.annotations[ROUTE_SEMANTICS];
-  if (semantics === 'gateway') return obj.spec;
-  const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
-  if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) return spec;
-  const budget: PairBudget = { left: DELEGATED_PAIRS_MAX };
-  return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace, budget)) };
+interface ResolvedSpec {
+  readonly spec: SpecOf<'VirtualService'>;
+  readonly leftOut: LeftOut | undefined;
 }
 
-/** A rule with a delegate that is missing or not exported to the root is dropped. */
-function withDelegate(reader: Reader, route: HTTPRoute, namespace: string, budget: PairBudget): readonly HTTPRoute[] {
-  const { delegate } = route;
-  if (delegate === undefined) return [route];
-  const owner = delegate.namespace || namespace;
-  const leaf = reader.object('VirtualService', `${owner}/${delegate.name ?? ''}`);
-  if (leaf === undefined || !isDelegate(leaf)) return [];
+function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): ResolvedSpec {
+  const semantics = obj.annotations[ROUTE_SEMANTICS];
+  if (semantics === 'gateway') return { spec: obj.spec, leftOut: undefined };
+  const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
+  if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) {
+    return { spec, leftOut: undefined };
+  }
+  const budget = fullBudget();
+  budget.routeDestinations -= routeDestinations(spec.http.filter(route => route.delegate === undefined));
+  let leftOut: LeftOut | undefined;
+  const http = spec.http.flatMap((route, rule) => {
+    if (route.delegate === undefined) return [route];
+    const merged = withDelegate(reader, route, obj, budget);
+    if (merged.reason !== '') leftOut ??= { rule, reason: merged.reason };
+    return merged.rules;
+  });
+  return { spec: { ...spec, http }, leftOut };
+}
+
+/** A rule with a delegate that is missing or not exported to the root is dropped. `reason`: why one past a limit is. */
+function withDelegate(
+  reader: Reader,
+  route: HTTPRoute,
+  { namespace, name }: ObjOf<'VirtualService'>,
+  budget: MergeBudget,
+): { readonly rules: readonly HTTPRoute[]; readonly reason: string } {
+  const owner = route.delegate?.namespace || namespace;
+  const key = `${owner}/${route.delegate?.name ?? ''}`;
+  const leaf = reader.object('VirtualService', key);
+  if (leaf === undefined || !isDelegate(leaf)) return { rules: [], reason: '' };
   const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
   const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
-  if (!visible) return [];
-  return mergeDelegate(route, reader.get(delegateRules, `${owner}/${leaf.name}`), budget);
+  if (!visible) return { rules: [], reason: '' };
+  if (reader.get(rootsPastLimit, key).includes(`${namespace}/${name}`)) {
+    const what = `with older VirtualServices that name ${key}, its matches times destinations`;
+    return { rules: [], reason: `is left out: ${what} come to more than ${ROUTE_DESTINATIONS_MAX}` };
+  }
+  const rules = mergeDelegate(route, reader.get(delegateRules, key), budget);
+  if (!isSpent(budget)) return { rules, reason: '' };
+  const what = budget.pairs < 0 ? `${DELEGATED_PAIRS_MAX} pairs` : `${ROUTE_DESTINATIONS_MAX} times destinations`;
+  return { rules, reason: `is left out in part: matches with those of delegates come to more than ${what}` };
 }
 
 /** Argument `namespace/name` of a delegate: its rules with full host names, once for all rules that name it. */
@@ -167,3 +211,27 @@ const delegateRules: Query<string, readonly HTTPRoute[]> = {
 function isDelegate(obj: ObjOf<'VirtualService'>): boolean {
   return obj.spec.hosts === undefined || obj.spec.hosts.length === 0;
 }
+
+export interface LimitFinding {
+  /** The user's own, or a translated one. */
+  readonly obj: ObjOf<'VirtualService'>;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Argument ''. What limits of matches times destinations keep out. */
+export const limitFindings: Query<'', readonly LimitFinding[]> = {
+  name: 'select/limitFindings',
+  run: reader => {
+    const all = reader.get(allVirtualServices, '');
+    const past = new Set(withinMeshLimit(all).past);
+    const message = `is not in force: with it the matches times destinations of all routes come to more than ${MESH_ROUTE_DESTINATIONS_MAX}`;
+    return all.flatMap(one => {
+      const { obj, leftOut } = one;
+      const found: LimitFinding[] = [];
+      if (leftOut !== undefined) found.push({ obj, path: `spec.http[${leftOut.rule}]`, message: leftOut.reason });
+      if (past.has(one)) found.push({ obj, path: 'spec.http', message });
+      return found;
+    });
+  },
+};

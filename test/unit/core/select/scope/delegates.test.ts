@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from 'vitest';
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../../../../src/core/schema/istio-types.gen.ts';
-import { DELEGATED_PAIRS_MAX, mergeDelegate } from '../../../../../src/core/select/scope/delegates.ts';
+import {
+  DELEGATED_PAIRS_MAX,
+  fullBudget,
+  isSpent,
+  type MergeBudget,
+  mergeDelegate,
+} from '../../../../../src/core/select/scope/delegates.ts';
 
 const seconds = (count: number): { seconds: number; nanos: number } => ({ seconds: count, nanos: 0 });
 
@@ -166,14 +172,26 @@ describe('a rule of a delegate', () => {
   });
 });
 
+const pairs = (left: number): MergeBudget => ({ ...fullBudget(), pairs: left });
+
 test('the rules of delegates past the limit of compared matches are left out', () => {
   const matches = (count: number) => Array.from({ length: count }, (): HTTPMatchRequest => ({}));
   const leaf = (count: number): HTTPRoute => ({ match: matches(count) });
-  const budget = { left: 12 };
+  const budget = pairs(12);
   expect(mergeDelegate({ match: matches(2) }, [leaf(2), leaf(4), leaf(0)], budget)).toHaveLength(2);
-  expect(mergeDelegate({}, [leaf(0)], { left: 1 })).toHaveLength(1);
-  expect(mergeDelegate({}, [leaf(0)], { left: 0 })).toEqual([]);
-  expect(mergeDelegate({}, [leaf(0), leaf(3)], { left: 3 })).toHaveLength(1);
+  expect(mergeDelegate({}, [leaf(0)], pairs(1))).toHaveLength(1);
+  expect(mergeDelegate({}, [leaf(0)], pairs(0))).toEqual([]);
+  expect(mergeDelegate({}, [leaf(0), leaf(3)], pairs(3))).toHaveLength(1);
   expect(mergeDelegate({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(1)])).toHaveLength(1);
   expect(mergeDelegate({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(2)])).toEqual([]);
+});
+
+test('the rules of delegates past the limit of matches times destinations are left out', () => {
+  const leaf = (matches: number, destinations: number): HTTPRoute => ({
+    match: Array.from({ length: matches }, () => ({})),
+    route: Array.from({ length: destinations }, () => ({ destination: { host: 'a' } })),
+  });
+  const budget: MergeBudget = { ...fullBudget(), routeDestinations: 20 };
+  expect(mergeDelegate({ match: [{}, {}] }, [leaf(2, 3), leaf(0, 4), leaf(1, 1), leaf(0, 0)], budget)).toHaveLength(2);
+  expect(isSpent(budget)).toBe(true);
 });

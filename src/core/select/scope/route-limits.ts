@@ -1,0 +1,88 @@
+// Limits on what the matches and destinations of HTTP rules multiply to. Every match becomes a route with all
+// destinations of its rule, so two objects that an API server stores can make gigabytes. One VirtualService past the
+// limit is refused (kinds/istio/validate/http-route.ts); here are the products that no object shows alone: rules taken
+// in by delegation, and all VirtualServices together, those of routes of the Gateway API among them.
+//
+// The oldest objects come first, so a new one past a limit leaves what is served as it is.
+
+import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
+import { exportsOf } from '../../model/exports.ts';
+import { byAge } from '../../model/object.ts';
+import type { Query } from '../../query/reader.ts';
+import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
+import type { ObjOf } from './specs.ts';
+
+/** Of all VirtualServices of the mesh together, some 200 MB in a proxy that has them all. */
+export const MESH_ROUTE_DESTINATIONS_MAX = 4_000_000;
+
+/** Routes times destinations of the rules. */
+export function routeDestinations(rules: readonly HTTPRoute[] = []): number {
+  let sum = 0;
+  for (const { match = [], route = [] } of rules) sum += Math.max(1, match.length) * Math.max(1, route.length);
+  return sum;
+}
+
+export interface Sized {
+  readonly obj: ObjOf<'VirtualService'>;
+  /** Of its rules, those of delegates among them. */
+  readonly routeDestinations: number;
+}
+
+/** Those that fit, in their order, and those that are left out. A smaller one may fit after one that does not. */
+export function withinMeshLimit<T extends Sized>(
+  all: readonly T[],
+  most = MESH_ROUTE_DESTINATIONS_MAX,
+): { readonly fitting: readonly T[]; readonly past: readonly T[] } {
+  const fitting: T[] = [];
+  const past: T[] = [];
+  let left = most;
+  for (const one of all) {
+    if (one.routeDestinations > left) past.push(one);
+    else {
+      left -= one.routeDestinations;
+      fitting.push(one);
+    }
+  }
+  return past.length === 0 ? { fitting: all, past } : { fitting, past };
+}
+
+/** Argument `namespace/name` of a root. Matches of its rules by the delegate that they name, `namespace/name`. */
+const matchesByDelegate: Query<string, ReadonlyMap<string, number>> = {
+  name: 'scope/matchesByDelegate',
+  run: (reader, key) => {
+    const found = new Map<string, number>();
+    const root = reader.object('VirtualService', key);
+    for (const { delegate, match = [] } of root?.spec.http ?? []) {
+      if (!delegate?.name) continue;
+      const leaf = `${delegate.namespace || root!.namespace}/${delegate.name}`;
+      found.set(leaf, (found.get(leaf) ?? 0) + Math.max(1, match.length));
+    }
+    return found;
+  },
+};
+
+/**
+ * Argument `namespace/name` of a delegate. The roots, by `namespace/name`, that do not take its rules in, because those
+ * before them have made as many routes times destinations of them as one VirtualService may have.
+ */
+export const rootsPastLimit: Query<string, readonly string[]> = {
+  name: 'scope/rootsPastLimit',
+  run: (reader, key) => {
+    const roots = reader.indexed('virtualServicesByDelegate', key);
+    const leaf = reader.object('VirtualService', key);
+    if (roots.length === 0 || leaf === undefined) return [];
+    const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), leaf.namespace);
+    const own = routeDestinations(leaf.spec.http);
+    const past: string[] = [];
+    let left = ROUTE_DESTINATIONS_MAX;
+    for (const { namespace, name } of [...roots].sort(byAge)) {
+      const sees = exports.open || exports.others.includes(namespace) || (exports.own && leaf.namespace === namespace);
+      if (!sees) continue;
+      const root = `${namespace}/${name}`;
+      const sum = own * (reader.get(matchesByDelegate, root).get(key) ?? 0);
+      if (sum > left) past.push(root);
+      else left -= sum;
+    }
+    return past;
+  },
+};
