@@ -31,9 +31,9 @@ const DEPTH_MAX = 100;
 /** Shapes kept for each type: a few places make messages of it, and patches (EnvoyFilter) can have any members. */
 const SHAPES_MAX = 16;
 /**
- * Types and fields whose message objects (of a map: the map) are shared by several messages, or survive a change of the message around
- * them. Their bytes are kept and copied; each entry costs the memory of its bytes once more, so only those that
- * measurably pay are listed.
+ * Types and fields whose message objects (of a map: the map) are shared by several messages, or survive a change of the
+ * message around them. Their bytes are kept and copied; each entry costs the memory of its bytes once more, so only
+ * those that measurably pay are listed.
  */
 const SHARED_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.config.route.v3.Route.metadata',

@@ -130,7 +130,7 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
   return routes;
 }
 
-/** VirtualServices of the server's Gateway with a host that the server serves, in their order, but those of `without`. */
+/** VirtualServices of the server's Gateway with a host that it serves, in their order, but those of `without`. */
 function boundTo(
   reader: ProxyReader,
   { server, gatewayName }: MergedServer,

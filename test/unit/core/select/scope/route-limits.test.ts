@@ -41,7 +41,7 @@ describe('routes times destinations', () => {
   test('of one delegate in many roots end with the youngest roots, which drop the rule and are named', () => {
     const leaf = (exportTo: readonly string[]): JsonObject =>
       virtualService('leaf', 1, { exportTo, http: [{ match: matches(500), route: to(500) }] });
-    const roots = [root('d', 5), root('a', 2, matches(2)), root('b', 3, [], 'far'), root('c', 4)];
+    const roots = [root('d', 5), root('a', 2, [{ port: 80 }, { port: 81 }]), root('b', 3, [], 'far'), root('c', 4)];
     const everywhere = world([leaf(['*']), ...roots]);
     expect(rulesOf(everywhere)).toEqual([
       ['a', 2],
