@@ -41,7 +41,7 @@ import { binderOf, Run, type RunContext } from './run.ts';
 import { type Memory, sweeping } from './sweep.ts';
 import { VariantIndex } from './variant-index.ts';
 import type { Variants } from './variants.ts';
-import { WorkBudget } from './work-budget.ts';
+import { WorkBudget, workOfList } from './work-budget.ts';
 
 /**
  * Memoised values of one (query, argument); past that the oldest is dropped. More than one instance has proxies: if a
@@ -345,7 +345,7 @@ export class Tracker {
     this.#residentRun.run = run;
     const value = run.evaluate(query, arg);
     this.stats.runs++;
-    this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT);
+    this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT + workOfList(value));
     const { facetSources } = run;
     const entry: Entry = {
       facetKey: facetKeyOf(facetSources, previous?.facetKey),

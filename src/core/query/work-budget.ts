@@ -13,6 +13,14 @@ const BUDGET_SPENT = { budgetSpent: true } as const;
 /** A single charge from here on is for work that lasts longer than a look at many finished values. */
 const LARGE_CHARGE = 32;
 
+/** Members of a list that cost about as much as one run of a query: they are made without a call for each. */
+export const MEMBERS_PER_WORK_UNIT = 100;
+
+/** What the length of a value adds to the work of the run that gave it. */
+export function workOfList(value: unknown): number {
+  return Array.isArray(value) ? value.length / MEMBERS_PER_WORK_UNIT : 0;
+}
+
 export class WorkBudget {
   #left = Number.POSITIVE_INFINITY;
   #scale = 1;

@@ -110,12 +110,13 @@ export const serviceAccounts: Query<ServiceRef, readonly string[]> = {
       .at(-1);
     for (const account of last?.serviceAccounts ?? []) found.add(account);
     const aliases = reader.mesh('trustDomainAliases') ?? [];
-    for (const account of [...found]) for (const alias of aliases) found.add(inTrustDomain(account, alias));
+    for (const account of [...found]) {
+      const path = ACCOUNT_PATH.exec(account)?.[1];
+      if (path !== undefined) for (const alias of aliases) found.add(`spiffe://${alias}${path}`);
+    }
     return [...found].sort();
   },
 };
 
-/** Unchanged unless it is the identity of a service account. */
-function inTrustDomain(account: string, trustDomain: string): string {
-  return account.replace(/^spiffe:\/\/[^/]*\/(ns\/[^/]*\/sa\/[^/]*)$/, (_, rest) => `spiffe://${trustDomain}/${rest}`);
-}
+/** Identities of service accounts are those of every trust domain; others are used as they are. */
+const ACCOUNT_PATH = /^spiffe:\/\/[^/]*(\/ns\/[^/]*\/sa\/[^/]*)$/;

@@ -236,6 +236,24 @@ describe('a value is shared', () => {
   });
 });
 
+describe('a run that gives a long list', () => {
+  const members: Query<string, readonly number[]> = {
+    name: 'members',
+    run: (_reader, count) => Array.from({ length: Number(count) }, (_, i) => i),
+  };
+
+  it('counts as more work than one run', () => {
+    const tracker = new Tracker();
+    const both = (one: string, other: string) => (): object => [
+      tracker.get(start, undefined, members, one),
+      tracker.get(start, undefined, members, other),
+    ];
+    expect(tracker.within(10, both('1', '2')).value).toBeDefined();
+    expect(tracker.within(10, both('20000', '3')).value).toBeUndefined();
+    expect(tracker.within(10, both('20000', '3')).value).toBeDefined();
+  });
+});
+
 describe('an interrupted run that was lent the calls of another list', () => {
   interface Named {
     readonly key: string;
