@@ -51,11 +51,13 @@ export class Checkpoints {
 
   /** The last state kept at or before `seq`. */
   before(seq: number): State | undefined {
-    for (let place = Math.floor(seq / this.#spacing); place > 0; place--) {
-      const state = this.#states.get(place);
-      if (state !== undefined) return state;
+    const last = Math.floor(seq / this.#spacing);
+    let found: State | undefined;
+    // The states, which are few, and not the places: a journal from elsewhere may begin at any seq.
+    for (const [place, state] of this.#states) {
+      if (place <= last && state.seq > (found?.seq ?? -1)) found = state;
     }
-    return undefined;
+    return found;
   }
 
   #thin(): void {

@@ -1,6 +1,7 @@
 // From a journal to a state: the newest snapshot and the events after it, or all events. Used at start and by replay.
 
 import { createHash } from 'node:crypto';
+import { assert } from '../core/base/assert.ts';
 import { canonicalJson } from '../core/base/json.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Event } from '../core/event.ts';
@@ -148,7 +149,9 @@ export async function readSnapshot(journal: Journal, atMost: number, near?: Stat
     for await (const page of snapshot.facts) {
       for (const { source, fact } of page) restoring.fact(source, fact);
     }
-    return restoring.finish();
+    const state = restoring.finish();
+    assert(state.seq === snapshot.info.seq, `a state of event ${state.seq}`);
+    return state;
   } catch (error) {
     if (error instanceof JournalFault) throw error;
     // Its hashes are right, and its facts none that a state gives.
