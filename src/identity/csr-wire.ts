@@ -30,8 +30,15 @@ interface Decoded {
   readonly metadata?: { readonly fields?: Readonly<Record<string, { readonly stringValue?: string }>> };
 }
 
-/** Throws if the bytes are no such message. */
+/**
+ * Bytes of a whole message: a request in PEM (REQUEST_BYTES_MAX) and as much beside it. It is decoded before its caller
+ * is known, and 4 MiB of metadata take seconds.
+ */
+export const MESSAGE_BYTES_MAX = 128 * 1024;
+
+/** Throws if the bytes are no such message, or too many. */
 export function decodeCertificateRequest(bytes: Uint8Array): CertificateRequest {
+  if (bytes.length > MESSAGE_BYTES_MAX) throw new Error(`the message is larger than ${MESSAGE_BYTES_MAX} bytes`);
   const { csr, validityDuration, metadata } = request.toObject(request.decode(bytes), { longs: Number }) as Decoded;
   const member = (name: string): string => {
     const fields = metadata?.fields ?? {};

@@ -95,6 +95,34 @@ export function publicKeyOf(spki: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
 }
 
+/** Bits of an RSA key that may be certified: the fewest of Go's crypto/rsa (checkKeySize), the most of OpenSSL. */
+const RSA_BITS_MIN = 1_024;
+const RSA_BITS_MAX = 16_384;
+/** As in Go's crypto/rsa (checkPublicKey). */
+const EXPONENT_MAX = 2n ** 31n - 1n;
+/** OpenSSL's names of the curves that Go's crypto/x509 reads (namedCurveFromOID). */
+const CURVES: readonly string[] = ['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1'];
+
+/** Why no certificate is issued for this key: istiod's crypto library does not take it, or it is weak. */
+export function whyUnfit(spki: Uint8Array): string | undefined {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = publicKeyOf(spki);
+  if (type === 'ed25519') return undefined;
+  if (type === 'ec') {
+    const { namedCurve = 'without a name' } = details;
+    if (!CURVES.includes(namedCurve)) return `the elliptic curve ${namedCurve} is not supported`;
+    // OpenSSL finds the name of a curve whose parameters are spelt out; others do not read such a certificate.
+    const [, parameters] = inside(inside(elementOf(spki), TAG.sequence)[0], TAG.sequence);
+    return parameters?.tag === TAG.oid ? undefined : 'the elliptic curve has no name';
+  }
+  if (type !== 'rsa') return `keys of type ${type ?? 'unknown'} are not supported`;
+  const { modulusLength = 0, publicExponent = 0n } = details;
+  if (modulusLength < RSA_BITS_MIN || modulusLength > RSA_BITS_MAX) return `an RSA key has ${modulusLength} bits`;
+  const isOdd = publicExponent % 2n === 1n;
+  return isOdd && publicExponent > 1n && publicExponent <= EXPONENT_MAX
+    ? undefined
+    : 'the exponent of an RSA key is not an odd number from 3 to 2^31 - 1';
+}
+
 /** sha256 (hex) of the SubjectPublicKeyInfo: the name of a key wherever a key must not stand. */
 export function keyDigest(spki: Uint8Array): string {
   return createHash('sha256').update(spki).digest('hex');
@@ -158,6 +186,12 @@ const hashOf: Readonly<Record<string, string | null>> = {
   '1.3.101.112': null,
 };
 
+/** OpenSSL verifies with the hash alone, so the kind of the key is compared first. */
+function kindOf(algorithm: string): string {
+  if (algorithm.startsWith('1.2.840.113549.1.1.')) return 'rsa';
+  return algorithm.startsWith('1.2.840.10045.4.') ? 'ec' : 'ed25519';
+}
+
 /** The same at once, for what is read seldom. False also for a key of another kind. */
 export function verifiesNow(algorithm: string, key: KeyObject, bytes: Uint8Array, signature: Uint8Array): boolean {
   const hash = hashOf[algorithm];
@@ -178,6 +212,7 @@ export function verifyBytes(
   const hash = hashOf[algorithm];
   if (hash === undefined) return Promise.resolve(false);
   const key = publicKeyOf(spki);
+  if (key.asymmetricKeyType !== kindOf(algorithm)) return Promise.resolve(false);
   return new Promise((resolve, reject) => {
     verify(hash, bytes, key, signature, (error, fits) => (error === null ? resolve(fits) : reject(error)));
   });

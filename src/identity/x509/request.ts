@@ -5,7 +5,7 @@
 // Source: Istio security/pkg/pki/util/crypto.go (ParsePemEncodedCSR), security/pkg/pki/ra/common.go (ValidateCSR).
 
 import { bitsOf, constructed, type Element, elementOf, elementsOf, inside, oidOf, TAG } from './der.ts';
-import { verifyBytes } from './keys.ts';
+import { verifyBytes, whyUnfit } from './keys.ts';
 import {
   type AlternativeName,
   alternativeNamesIn,
@@ -42,6 +42,8 @@ export async function readRequest(pem: string): Promise<SigningRequest> {
   const [block] = pemBlocks(pem);
   if (block === undefined) throw new Error('certificate signing request is not properly encoded');
   const { raw, algorithm, signature, ...request } = parsed(block.der);
+  const why = readable(() => whyUnfit(request.spki));
+  if (why !== undefined) throw new Error(`the key of the certificate signing request cannot be certified: ${why}`);
   const isGood = await verifyBytes(algorithm, request.spki, raw, signature).catch(() => false);
   if (!isGood) throw new Error('certificate signing request has no valid signature of its key');
   return request;
@@ -56,7 +58,7 @@ interface Parsed extends SigningRequest {
 }
 
 function parsed(der: Buffer): Parsed {
-  try {
+  return readable(() => {
     const [info, algorithm, signature] = inside(elementOf(der), TAG.sequence);
     const [, name, key, attributes] = inside(info, TAG.sequence);
     if (info === undefined || name === undefined || key === undefined) throw new Error('fields are missing');
@@ -74,6 +76,12 @@ function parsed(der: Buffer): Parsed {
       algorithm: oidOf(inside(algorithm, TAG.sequence)[0]),
       signature: bitsOf(signature),
     };
+  });
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
   } catch {
     throw new Error('failed to parse X.509 certificate signing request');
   }

@@ -26,7 +26,9 @@ export interface ConnectionTurnsOptions {
   /** A client that sends nothing for this time is closed; one that is not done as long after its turn is let go. */
   readonly msMax: number;
   /** It has its turn, and is paused. */
-  readonly begin: (socket: Socket) => void;
+  readonly begin: (connection: Connection) => void;
+  /** Connections whose turns are over are read elsewhere, and closed after `msMax`. Default: neither. */
+  readonly readsSlowOnes?: boolean;
 }
 
 /** A connection that is under way. */
@@ -125,14 +127,17 @@ export class ConnectionTurns {
   #giveTurn(connection: Connection): void {
     const { socket } = connection;
     if (socket.destroyed) return;
-    const { clock, inHand } = this.#options;
+    const { clock, inHand, msMax, readsSlowOnes = false } = this.#options;
     connection.timer = clock.after(inHand.msMax, () => {
       this.#endTurn(connection);
       connection.isSlow = true;
-      this.#slow.add(socket, () => connection.isDone || socket.destroyed);
-      connection.timer = clock.after(this.#options.msMax, () => this.letGo(connection));
+      if (!readsSlowOnes) this.#slow.add(socket, () => connection.isDone || socket.destroyed);
+      connection.timer = clock.after(msMax, () => {
+        if (readsSlowOnes) socket.destroy();
+        else this.letGo(connection);
+      });
     });
-    this.#options.begin(socket);
+    this.#options.begin(connection);
   }
 
   #endTurn(connection: Connection): void {

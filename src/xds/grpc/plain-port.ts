@@ -44,7 +44,7 @@ export class PlainPort {
     const { clock, connectionsMax = CONNECTIONS_MAX, inHand = CONNECTIONS_IN_HAND } = options;
     const turns = new ConnectionTurns({
       ...{ clock, inHand, perTick: CONNECTIONS_PER_TICK, underWayMax: connectionsMax, msMax: SILENT_MS_MAX },
-      begin: socket => injector.injectConnection(socket),
+      begin: ({ socket }) => injector.injectConnection(socket),
     });
     server.onCall(client => {
       const connection = turns.find(client);

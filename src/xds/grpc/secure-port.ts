@@ -3,17 +3,20 @@
 // has no setting for versions and suites (docs/adr/0017).
 //
 // Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
-// accepts. Handshakes begin in turns (connection-turns.ts), since both of their flights are computed on the event loop.
+// accepts. Handshakes begin in turns (connection-turns.ts), since both of their flights are computed on the event loop,
+// and are read in turns as well (handshake-reader.ts). For that the TLS sockets are made here, as Node's own server makes
+// them (lib/_tls_wrap.js, tlsConnectionListener), and not by it.
 
 import { constants } from 'node:crypto';
-import { createServer as createListener, type Server as Listener, type Socket } from 'node:net';
-import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
+import { createServer as createListener, type Server as Listener } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { ConnectionInjector } from '@grpc/grpc-js';
 import { BatchPerTick } from '../../net/batch-per-tick.ts';
 import { listen } from '../../net/listen.ts';
 import type { InHand } from '../serve/admission-gate.ts';
 import type { HostClock } from '../serve/host.ts';
-import { type Connection, ConnectionTurns, clientOf } from './connection-turns.ts';
+import { type Connection, ConnectionTurns } from './connection-turns.ts';
+import { HANDSHAKE_BYTES_MAX, HandshakeReader } from './handshake-reader.ts';
 import { holdReading, resumeReading } from './held-reading.ts';
 import { certificateOf } from './peer.ts';
 
@@ -61,44 +64,49 @@ export const HANDSHAKES_PER_TICK = 8;
 /** Connections that are verified and handed on in one tick: certificate and HTTP/2 session, as much again. */
 export const HANDED_ON_PER_TICK = 8;
 
+/** What Node's own server uses of a TLSSocket. */
+interface Inside {
+  readonly _handle: {
+    receive(bytes: Uint8Array): void;
+    verifyError(): (Error & { readonly code?: string }) | null | undefined;
+  } | null;
+  secureConnecting: boolean;
+  /** False: it was released before. */
+  _releaseControl(): boolean;
+  once(event: 'secure', listener: () => void): unknown;
+  once(event: '_tlsError', listener: (error: Error) => void): unknown;
+  off(event: '_tlsError', listener: (error: Error) => void): unknown;
+}
+
 interface Done {
   readonly handshake: Connection;
   readonly socket: TLSSocket;
+  /** OpenSSL's code; also for a client without a certificate. */
+  readonly unverified?: string;
 }
 
 export class SecurePort {
+  readonly #injector: ConnectionInjector;
   readonly #options: SecurePortOptions;
   readonly #listener: Listener;
-  /** Listens to no address: it gets the connections of `#listener`. */
-  readonly #server: TlsServer;
   readonly #turns: ConnectionTurns;
+  readonly #reader: HandshakeReader;
   readonly #done: BatchPerTick<Done>;
-  #material: TlsMaterial | undefined;
+  /** Undefined: there is no certificate yet. */
+  #context: SecureContext | undefined;
 
   constructor(injector: ConnectionInjector, options: SecurePortOptions) {
+    this.#injector = injector;
     this.#options = options;
-    this.#material = options.material;
-    const { clock, inHand = HANDSHAKES_IN_HAND, handshakesMax = HANDSHAKES_MAX } = options;
+    const { clock, inHand = HANDSHAKES_IN_HAND, handshakesMax = HANDSHAKES_MAX, material } = options;
+    this.#context = material && this.#contextOf(material);
+    this.#reader = new HandshakeReader();
     this.#turns = new ConnectionTurns({
       ...{ clock, inHand, perTick: HANDSHAKES_PER_TICK, underWayMax: handshakesMax, msMax: HANDSHAKE_MS_MAX },
-      begin: socket => this.#begin(socket),
+      ...{ begin: connection => this.#begin(connection), readsSlowOnes: true },
     });
-    this.#done = new BatchPerTick(HANDED_ON_PER_TICK, done => this.#handOn(injector, done));
+    this.#done = new BatchPerTick(HANDED_ON_PER_TICK, done => this.#handOn(done));
     this.#listener = createListener(socket => this.#turns.accept(socket));
-    this.#server = createServer(this.#tlsOptions());
-    this.#server.on('secureConnection', (socket: TLSSocket) => {
-      const handshake = this.#turns.find(clientOf(socket));
-      if (handshake === undefined) return void socket.destroy();
-      this.#turns.done(handshake);
-      // The HTTP/2 session is to read what the client sends now, and whether it hangs up.
-      if (holdReading(handshake.socket)) this.#done.add({ handshake, socket });
-      else this.#handOn(injector, { handshake, socket });
-      return undefined;
-    });
-    this.#server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-      options.log('debug', `TLS handshake with ${socket.remoteAddress ?? ''} failed: ${error.message}`);
-      socket.destroy();
-    });
   }
 
   /** Resolves with the port. */
@@ -109,14 +117,7 @@ export class SecurePort {
 
   /** For handshakes from now on; connections stay. Throws if certificate and key do not fit, and the old ones stay. */
   use(material: TlsMaterial): void {
-    const before = this.#material;
-    this.#material = material;
-    try {
-      this.#server.setSecureContext(this.#tlsOptions());
-    } catch (error) {
-      this.#material = before;
-      throw error;
-    }
+    this.#context = this.#contextOf(material);
   }
 
   /** No new connections; those that are there are others' business. */
@@ -124,17 +125,56 @@ export class SecurePort {
     this.#listener.close();
   }
 
-  #begin(socket: Socket): void {
-    if (this.#material === undefined) socket.destroy();
-    else this.#server.emit('connection', socket);
+  #begin(handshake: Connection): void {
+    const { socket: tcp } = handshake;
+    const bytesRead = tcp.readableLength;
+    if (this.#context === undefined || bytesRead > HANDSHAKE_BYTES_MAX) return void tcp.destroy();
+    const socket = new TLSSocket(tcp, {
+      ...{ isServer: true, secureContext: this.#context, requestCert: true, rejectUnauthorized: false },
+      ...{ ALPNProtocols: ['h2'], handshakeTimeout: HANDSHAKE_MS_MAX },
+    });
+    const inside = socket as unknown as Inside;
+    const failed = (error: Error): void => {
+      this.#options.log('debug', `TLS handshake with ${tcp.remoteAddress ?? ''} failed: ${error.message}`);
+      socket.destroy();
+    };
+    inside.once('_tlsError', failed);
+    // Without a listener, an error before the session is there would end the process.
+    socket.on('error', () => undefined);
+    inside.once('secure', () => {
+      inside.off('_tlsError', failed);
+      if (socket.destroyed || !inside._releaseControl()) return;
+      const handle = inside._handle;
+      if (handle === null) return;
+      const error = handle.verifyError();
+      socket.authorized = error === null || error === undefined;
+      // Otherwise its HTTP/2 session waits for a handshake.
+      inside.secureConnecting = false;
+      this.#secured({ handshake, socket, ...(error?.code === undefined ? {} : { unverified: error.code }) });
+    });
+    // Behind Node's own callback, which hands the bytes on that were read, and begins to read.
+    process.nextTick(() => {
+      const isOver = (): boolean => handshake.isDone || socket.destroyed;
+      if (isOver()) return;
+      const receive = (bytes: Buffer): void => inside._handle?.receive(bytes);
+      const peer = tcp.remoteAddress ?? '';
+      this.#reader.add({ socket: tcp, peer, receive, isOver, isSlow: () => handshake.isSlow }, bytesRead);
+    });
   }
 
-  #handOn(injector: ConnectionInjector, { handshake, socket }: Done): void {
+  #secured(done: Done): void {
+    this.#turns.done(done.handshake);
+    // The HTTP/2 session is to read what the client sends now, and whether it hangs up.
+    if (holdReading(done.handshake.socket)) this.#done.add(done);
+    else this.#handOn(done);
+  }
+
+  #handOn({ handshake, socket, unverified }: Done): void {
     this.#turns.over(handshake);
     if (socket.destroyed) return;
-    const why = this.#whyRefused(socket);
+    const why = this.#whyRefused(socket, unverified);
     if (why === undefined) {
-      injector.injectConnection(socket);
+      this.#injector.injectConnection(socket);
       resumeReading(handshake.socket);
     } else {
       this.#options.log('info', `TLS client ${socket.remoteAddress ?? ''} is refused: ${why}`);
@@ -142,33 +182,30 @@ export class SecurePort {
     }
   }
 
-  #tlsOptions() {
+  #contextOf({ certificate, key, clientRoots }: TlsMaterial): SecureContext {
     const { settings } = this.#options;
-    const { certificate, key, clientRoots } = this.#material ?? { certificate: '', key: '', clientRoots: '' };
-    return {
+    return createSecureContext({
       ...(certificate === '' ? {} : { cert: certificate, key }),
       // Never the system's roots: a certificate outside ours proves nothing.
       ca: clientRoots === '' ? [] : [clientRoots],
       minVersion: settings.minVersion,
       ...(settings.maxVersion === undefined ? {} : { maxVersion: settings.maxVersion }),
-      ...(settings.ciphers === undefined ? {} : { ciphers: settings.ciphers, honorCipherOrder: true }),
+      ...(settings.ciphers === undefined ? {} : { ciphers: settings.ciphers }),
       ...(settings.curves === undefined ? {} : { ecdhCurve: settings.curves }),
-      requestCert: true,
-      rejectUnauthorized: false,
-      ALPNProtocols: ['h2'],
-      handshakeTimeout: HANDSHAKE_MS_MAX,
+      honorCipherOrder: true,
       // A resumed session would skip the checks of the certificate, and its ticket key would be one more secret.
       secureOptions: constants.SSL_OP_NO_TICKET,
       sessionTimeout: 1,
-    };
+      sessionIdContext: 'secure port',
+    });
   }
 
-  #whyRefused(socket: TLSSocket): string | undefined {
+  #whyRefused(socket: TLSSocket, unverified: string | undefined): string | undefined {
     if (socket.alpnProtocol !== 'h2') return 'it does not speak h2';
     try {
       const certificate = certificateOf(socket);
       if (certificate === undefined) return undefined;
-      if (!socket.authorized) return `its certificate does not verify (${String(socket.authorizationError)})`;
+      if (!socket.authorized) return `its certificate does not verify (${unverified ?? ''})`;
       return this.#options.admits(certificate);
     } catch (error) {
       return `its certificate cannot be read (${String(error)})`;

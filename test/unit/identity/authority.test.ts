@@ -1,12 +1,26 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Authority, type SigningError } from '../../../src/identity/authority.ts';
+import { publicKeyDer, whyUnfit } from '../../../src/identity/x509/keys.ts';
 import { alternativeNamesOf } from '../../../src/identity/x509/names.ts';
 import { certificateBlocks, pemOf } from '../../../src/identity/x509/pem.ts';
 import { DAY_MS, NOW, selfSignedBundle, testAuthority, testRoot } from './authority-of-tests.ts';
 import { type RequestOptions, signingRequest } from './signing-request.ts';
 
 const ALICE = 'spiffe://cluster.local/ns/a/sa/alice';
+
+/** A key whose exponents are exchanged: what is public has as many bits as the modulus. */
+function exponentOfManyBits(): KeyObject {
+  const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
+  const number = (text = ''): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
+  const text = (value: bigint): string => {
+    const hex = value.toString(16);
+    return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex').toString('base64url');
+  };
+  const [e, p, q] = [number(jwk.e), number(jwk.p), number(jwk.q)];
+  const exchanged = { e: jwk.d!, d: jwk.e!, dp: text(e % (p - 1n)), dq: text(e % (q - 1n)) };
+  return createPrivateKey({ key: { ...jwk, ...exchanged }, format: 'jwk' });
+}
 
 async function leafOf(options: RequestOptions = {}, identities: readonly string[] = [ALICE]): Promise<X509Certificate> {
   const authority = await testAuthority();
@@ -82,6 +96,40 @@ describe('the certificate authority', () => {
         (why: SigningError) => why.kind,
       );
       expect(error).toBe('CSR_ERROR');
+    }
+  });
+
+  it.each<[string, () => KeyObject]>([
+    ['an RSA key of 512 bits', () => generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey],
+    ['an RSA key with an exponent of 2,048 bits', exponentOfManyBits],
+    [
+      'a curve that is spelt out',
+      () => generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' }).privateKey,
+    ],
+  ])('refuses to certify %s', async (_, key) => {
+    const error = await leafOf({ key: key() }).then(
+      () => undefined,
+      (why: SigningError) => why,
+    );
+    expect(error?.kind).toBe('CSR_ERROR');
+    expect(error?.message).toContain('cannot be certified');
+  });
+
+  it('refuses to certify keys of kinds and curves that Go does not read', () => {
+    const { privateKey: dsa } = generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 });
+    const { privateKey: ed448 } = generateKeyPairSync('ed448');
+    const curves = ['secp112r1', 'secp256k1', 'sect571r1'];
+    const others = curves.map(namedCurve => generateKeyPairSync('ec', { namedCurve }).privateKey);
+    for (const key of [dsa, ed448, ...others]) {
+      expect(whyUnfit(publicKeyDer(key))).toContain('not supported');
+    }
+  });
+
+  it('refuses to certify a key whose exponent lets anybody sign', () => {
+    const { n = '' } = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+    for (const exponent of ['AQ', 'AQAA']) {
+      const key = createPublicKey({ key: { kty: 'RSA', n, e: exponent }, format: 'jwk' });
+      expect(whyUnfit(publicKeyDer(key))).toContain('exponent');
     }
   });
 
