@@ -3,6 +3,7 @@
 // proxy. A request is decoded into plain data.
 
 import type { JsonObject } from '../../core/base/json.ts';
+import { hasMoreFields } from '../wire/count-fields.ts';
 import { framed, framedString } from '../wire/frame.ts';
 import { toJson } from '../wire/protojson.ts';
 import { type Plain, typeOf } from '../wire/registry.ts';
@@ -101,7 +102,7 @@ function controlPlane(fieldNumber: number, identifier: string | undefined): Buff
 export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequestData {
   const plain = plainRequest(bytes);
   if (plain !== undefined) return plain;
-  const message = typeOf('envoy.service.discovery.v3.DiscoveryRequest').decode(bytes) as unknown as Plain;
+  const message = decoded(bytes, 'envoy.service.discovery.v3.DiscoveryRequest');
   return {
     versionInfo: text(message.versionInfo),
     node: nodeJson(message.node),
@@ -116,7 +117,7 @@ export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequestData 
 export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRequestData {
   const plain = plainDeltaRequest(bytes);
   if (plain !== undefined) return plain;
-  const message = typeOf('envoy.service.discovery.v3.DeltaDiscoveryRequest').decode(bytes) as unknown as Plain;
+  const message = decoded(bytes, 'envoy.service.discovery.v3.DeltaDiscoveryRequest');
   return {
     node: nodeJson(message.node),
     typeUrl: text(message.typeUrl),
@@ -126,6 +127,17 @@ export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRe
     responseNonce: text(message.responseNonce),
     errorDetail: errorDetail(message.errorDetail),
   };
+}
+
+/** Fields of the node of a request, and of its error_detail; a stock Envoy with its extensions has some 5,000. */
+export const NODE_FIELDS_MAX = 16_384;
+
+function decoded(bytes: Uint8Array, name: string): Plain {
+  const type = typeOf(name);
+  if (hasMoreFields(bytes, type, ['node', 'errorDetail'], NODE_FIELDS_MAX)) {
+    throw new Error(`its node and error_detail have more than ${NODE_FIELDS_MAX} fields`);
+  }
+  return type.decode(bytes) as unknown as Plain;
 }
 
 /** The fast path for requests without node and error_detail; undefined: use the general decoder. */

@@ -6,11 +6,21 @@ import {
   decodeDiscoveryRequest,
   deltaDiscoveryResponse,
   discoveryResponse,
+  NODE_FIELDS_MAX,
 } from '../../../../src/xds/serve/discovery.ts';
 import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const encoded = ['a', 'b'].map(name => encodeResource(typeUrl(CLUSTER), name, { name }));
+
+/** One more than a node may have. */
+function list<T>(make: (i: number) => T): T[] {
+  return Array.from({ length: NODE_FIELDS_MAX + 1 }, (_, i) => make(i));
+}
+
+function repeated<T>(make: (i: number) => readonly [string, T]): Record<string, T> {
+  return Object.fromEntries(list(make));
+}
 
 describe('encoded discovery responses', () => {
   test('decode to their content in state of the world', () => {
@@ -127,6 +137,30 @@ describe('decoded discovery requests', () => {
       responseNonce: 'n',
       errorDetail: { code: 0, message: '' },
     });
+  });
+
+  test.each([
+    ['entries in its metadata', { metadata: { fields: repeated(i => [`k${i}`, { boolValue: true }]) } }],
+    ['items in a list', { metadata: { fields: { l: { listValue: { values: list(() => ({ boolValue: true })) } } } } }],
+    ['extensions', { extensions: list(() => ({ name: 'x' })) }],
+    ['features', { clientFeatures: list(() => 'x') }],
+  ])('are refused before they are decoded if the node has too many %s', (_, node) => {
+    for (const [type, decode] of [
+      ['DiscoveryRequest', decodeDiscoveryRequest],
+      ['DeltaDiscoveryRequest', decodeDeltaDiscoveryRequest],
+    ] as const) {
+      const bytes = encodeMessage(`envoy.service.discovery.v3.${type}`, { node });
+      expect(() => decode(bytes)).toThrow(/more than/);
+    }
+  });
+
+  test('may have more names and versions than a node has fields', () => {
+    const bytes = encodeMessage('envoy.service.discovery.v3.DeltaDiscoveryRequest', {
+      node: { id: 'a' },
+      resourceNamesSubscribe: list(() => 'x'),
+      initialResourceVersions: repeated(i => [`k${i}`, 'v']),
+    });
+    expect(decodeDeltaDiscoveryRequest(bytes).resourceNamesSubscribe).toHaveLength(NODE_FIELDS_MAX + 1);
   });
 
   test('are errors if malformed', () => {
