@@ -1,7 +1,8 @@
-// Reads what clients send during their TLS handshakes, in place of Node, which hands every byte that has come to OpenSSL
-// in one turn of the event loop. OpenSSL verifies each certificate that a client sends before anyone can refuse it: a
-// chain of 90 that leads nowhere takes 0.1 to 0.5 s, and a client needs no identity to send one. So a handshake has a
-// limit of bytes, one that took long is the last of its turn, and the loop rests as long.
+// Reads what clients send during their TLS handshakes, in place of Node, which hands every byte that has come to
+// OpenSSL in one turn of the event loop. OpenSSL verifies each certificate that a client sends before this process can
+// refuse it: a chain of 90 that leads nowhere takes 0.1 to 0.5 s, and a client needs no identity to send one. So a
+// handshake has a limit of bytes, one that took long is the last of its turn, and no handshake is read for as long
+// after it.
 //
 // Invariant: from `add` until `isOver` the connection is read from here alone.
 //
@@ -20,6 +21,8 @@ export const HANDSHAKE_BYTES_MAX = 12 * 1024;
 export const HANDSHAKE_TURN_MS = 10;
 /** Between turns: of those whose turn it is; longer after turns that took longer. */
 export const HANDSHAKE_PAUSE_MS = 2;
+
+const PEERS_MAX = 4_096;
 
 export interface ReadHandshake {
   readonly socket: Socket;
@@ -41,8 +44,8 @@ export class HandshakeReader {
   readonly #buffer = Buffer.allocUnsafe(HANDSHAKE_BYTES_MAX);
   #quick: Held[] = [];
   #slow: Held[] = [];
-  /** Peer → when one of its handshakes was last read, as a count of reads; peers without a handshake are dropped. */
-  #lastRead = new Map<string, number>();
+  /** Peer → when one of its handshakes was last read, as a count of reads. Forgotten past PEERS_MAX. */
+  readonly #lastRead = new Map<string, number>();
   #reads = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -98,6 +101,7 @@ export class HandshakeReader {
     if (isGone(one)) return;
     const bytes = this.#bytesOf(one);
     if (bytes === undefined) return;
+    if (this.#lastRead.size > PEERS_MAX) this.#lastRead.clear();
     this.#lastRead.set(one.peer, ++this.#reads);
     one.bytesLeft -= bytes.length;
     if (bytes.length > 0) one.receive(bytes);

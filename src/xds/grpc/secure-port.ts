@@ -4,8 +4,8 @@
 //
 // Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
 // accepts. Handshakes begin in turns (connection-turns.ts), since both of their flights are computed on the event loop,
-// and are read in turns as well (handshake-reader.ts). For that the TLS sockets are made here, as Node's own server makes
-// them (lib/_tls_wrap.js, tlsConnectionListener), and not by it.
+// and are read in turns as well (handshake-reader.ts). For that the TLS sockets are made here, as Node's own server
+// makes them (lib/_tls_wrap.js, tlsConnectionListener), and not by it.
 
 import { constants } from 'node:crypto';
 import { createServer as createListener, type Server as Listener } from 'node:net';

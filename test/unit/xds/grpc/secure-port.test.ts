@@ -162,9 +162,10 @@ describe('the secure port', () => {
     await settle(50);
     expect(verified).toEqual([]);
     first.destroy();
-    await settle(50);
-    await pass(GATE_PAUSE_MS);
-    await until(() => verified.length === 1);
+    await until(
+      () => verified.length === 1,
+      () => pass(GATE_PAUSE_MS),
+    );
     await settle(50);
     expect(verified).toHaveLength(1);
     await passUntil(() => verified.length === 5);
