@@ -41,7 +41,7 @@ import { binderOf, Run, type RunContext } from './run.ts';
 import { type Memory, sweeping } from './sweep.ts';
 import { VariantIndex } from './variant-index.ts';
 import type { Variants } from './variants.ts';
-import { WorkBudget, workOfList } from './work-budget.ts';
+import { type Within, WorkBudget, workOfList } from './work-budget.ts';
 
 /**
  * Memoised values of one (query, argument); past that the oldest is dropped. More than one instance has proxies: if a
@@ -119,15 +119,10 @@ export class Tracker {
   readonly #residentRun: { run: Run | undefined } = { run: undefined };
 
   /**
-   * Does `work` with at most `runs` runs of queries and generators; `value` is undefined if that did not suffice.
-   * Finished runs are memoised, so calling it again continues where it stopped, and the result does not depend on where
-   * the work was cut. `scale`: by how much `runs` is larger than for the first slice of the same work.
+   * Does `work` with at most `runs` runs of queries and generators. Finished runs are memoised, so calling it again
+   * continues where it stopped, with the same result. `scale`: how much larger `runs` is than for the first slice.
    */
-  within<T extends object>(
-    runs: number,
-    work: () => T,
-    scale = 1,
-  ): { readonly value: T | undefined; readonly left: number } {
+  within<T extends object>(runs: number, work: () => T, scale = 1): Within<T> {
     return this.#budget.within(runs, work, scale);
   }
 

@@ -21,6 +21,12 @@ export function workOfList(value: unknown): number {
   return Array.isArray(value) ? value.length / MEMBERS_PER_WORK_UNIT : 0;
 }
 
+/** `value` is undefined if the budget did not suffice. */
+export interface Within<T> {
+  readonly value: T | undefined;
+  readonly left: number;
+}
+
 export class WorkBudget {
   #left = Number.POSITIVE_INFINITY;
   #scale = 1;
@@ -30,11 +36,7 @@ export class WorkBudget {
    * `scale`: how much larger this slice is than the first of the same work. Slices grow so that walking through
    * finished work again stays cheap; large work counts that much more (`chargeWork`), since it is no walk.
    */
-  within<T extends object>(
-    runs: number,
-    work: () => T,
-    scale = 1,
-  ): { readonly value: T | undefined; readonly left: number } {
+  within<T extends object>(runs: number, work: () => T, scale = 1): Within<T> {
     this.#left = runs;
     this.#scale = scale;
     try {
