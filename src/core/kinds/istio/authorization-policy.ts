@@ -75,8 +75,8 @@ const DECIDED = 'what the policy selects is refused as far as it can be read';
 const UNDECIDED = `${DECIDED}; its selection is unclear, so it selects its whole namespace (the root namespace: the mesh)`;
 
 /**
- * The sound rules of policies that decode as a whole, by the spec as it was given: the stand-in of a refused policy need
- * not decode and check each rule again.
+ * The sound rules of policies that decode as a whole, by the spec as it was given: the stand-in of a refused policy
+ * need not decode and check each rule again.
  */
 const checkedRules = new WeakMap<object, readonly Rule[]>();
 
