@@ -70,6 +70,14 @@ describe('mesh configuration', () => {
     expect(mended.effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [] }]);
     expect(mended.state.mesh.refused).toBeUndefined();
   });
+  test('keeps a text that cannot be parsed beside the one in force, with the reason, also in a snapshot', () => {
+    const before = world([], logging);
+    const reason = '2:1: expected a mapping';
+    const { state, effects } = step(before, { ...mesh('a: ['), reason, source: 'kube/Kubernetes' } as never);
+    expect(effects).toMatchObject([{ kind: 'Verdict', accepted: false, problems: [{ path: '', message: reason }] }]);
+    expect(state.mesh).toMatchObject({ effective: before.mesh.effective, refused: { raw: 'a: [', reason } });
+    expect(restore([...snapshotOf(state)]).mesh).toEqual(state.mesh);
+  });
   test('survives a snapshot for each source, networks included', () => {
     const said = (layer: 'configMap' | 'shared', fact: Fact): Said =>
       ({ ...fact, layer, source: 'kube/Kubernetes' }) as Said;

@@ -4,8 +4,9 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
+import { anyEndpointsRequest, PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
 import { ENDPOINTS_COMPARED_MAX, PODS_COUNTED_MAX } from '../../../../src/core/handlers/workload-instance.ts';
+import { noPush } from '../../../../src/core/push-request.ts';
 import { inCluster, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
@@ -200,6 +201,10 @@ describe('a pod selected by a ServiceEntry pushes:', () => {
   ]);
 });
 
+test('a change that concerns no service pushes nothing', () => {
+  expect(anyEndpointsRequest(1, [])).toBe(noPush);
+});
+
 describe('of a host with too many workloads to compare them,', () => {
   const machines = (count: number): JsonObject[] =>
     Array.from({ length: count }, (_, i) => workloadEntry(`m-${i}`, { address: `10.8.${i >> 8}.${i & 255}`, labels }));
@@ -242,11 +247,26 @@ describe('of a host with too many workloads to compare them,', () => {
       'each host pushes all, though another ServiceEntry with it selects few',
       [
         serviceEntry('both', { hosts: ['two.com', 'ext.com', 'one.com'], workloadSelector: { labels } }),
+        serviceEntry('few', { hosts: ['ext.com'], workloadSelector: { labels: { a: '1', ...labels } } }),
+        ...machines(most),
+      ],
+      says(vm({ labels: { a: '1', ...labels } })),
+      `${all(EXT)} ${entryKey('one.com')} ${entryKey('two.com')}`,
+    ],
+    [
+      'a machine that lacks a label of the selector pushes nothing',
+      [
         serviceEntry('few', { hosts: ['ext.com'], workloadSelector: { labels: { ...labels, v: '1' } } }),
         ...machines(most),
       ],
-      says(vm({ labels: { ...labels, v: '1' } })),
-      `${all(EXT)} ${entryKey('one.com')} ${entryKey('two.com')}`,
+      says(vm()),
+      '-',
+    ],
+    [
+      'a ServiceEntry without ports pushes as one with them',
+      [serviceEntry('bare', { hosts: ['ext.com'], ports: undefined, workloadSelector: { labels } }), ...machines(most)],
+      says(vm()),
+      all(EXT),
     ],
     [
       'a pod of a namespace with too many to count them pushes all',
