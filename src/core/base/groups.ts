@@ -1,12 +1,18 @@
 // Lists of what has something in common, by what it is. Both in the order of the items.
 
-export function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
+export function groupsOf<T, K = string>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  return groupsOfEach(items, item => [keyOf(item)]);
+}
+
+/** An item is in the group of each of its keys. */
+export function groupsOfEach<T, K = string>(items: Iterable<T>, keysOf: (item: T) => Iterable<K>): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
   for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    for (const key of keysOf(item)) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [item]);
+      else group.push(item);
+    }
   }
   return groups;
 }

@@ -2,6 +2,7 @@
 // all, cost the square of their number; so do the addresses of thousands of proxies. Services that have one list (those
 // of one ServiceEntry, or of several with one selector) share its index.
 
+import { groupsOf, groupsOfEach } from '../base/groups.ts';
 import type { Endpoint } from '../model/service.ts';
 
 export class EndpointIndex {
@@ -16,7 +17,7 @@ export class EndpointIndex {
 
   /** Those of a service port; those that know their port by its name alone if it is one of `names`. In order. */
   ofPort(port: number, names: readonly string[]): readonly Endpoint[] {
-    this.#byPort ??= grouped(this.all, ({ servicePort }) => [servicePort]);
+    this.#byPort ??= groupsOf(this.all, ({ servicePort }) => servicePort);
     const numbered = this.#byPort.get(port) ?? [];
     const named = (this.#byPort.get(0) ?? []).filter(({ portName }) => names.includes(portName));
     if (named.length === 0 || port === 0) return port === 0 ? named : numbered;
@@ -26,7 +27,7 @@ export class EndpointIndex {
   }
 
   at(address: string): readonly Endpoint[] {
-    this.#byAddress ??= grouped(this.all, ({ addresses }) => new Set(addresses));
+    this.#byAddress ??= groupsOfEach(this.all, ({ addresses }) => new Set(addresses));
     return this.#byAddress.get(address) ?? [];
   }
 
@@ -43,21 +44,6 @@ export class EndpointIndex {
     this.#accounts ??= new Set(this.all.map(({ serviceAccount }) => serviceAccount).filter(account => account !== ''));
     return this.#accounts;
   }
-}
-
-function grouped<K>(
-  endpoints: readonly Endpoint[],
-  keysOf: (endpoint: Endpoint) => Iterable<K>,
-): ReadonlyMap<K, readonly Endpoint[]> {
-  const groups = new Map<K, Endpoint[]>();
-  for (const endpoint of endpoints) {
-    for (const key of keysOf(endpoint)) {
-      const known = groups.get(key);
-      if (known === undefined) groups.set(key, [endpoint]);
-      else known.push(endpoint);
-    }
-  }
-  return groups;
 }
 
 const indexes = new WeakMap<readonly Endpoint[], EndpointIndex>();

@@ -1,6 +1,7 @@
 // The VirtualServices of a Gateway by their hosts: those of a server are looked up. Thousands of servers, each compared
 // with thousands of VirtualServices, cost the product.
 
+import { groupsOfEach } from '../../base/groups.ts';
 import { HostIndex } from '../../model/host-index.ts';
 import type { Query } from '../../query/reader.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
@@ -59,14 +60,7 @@ export class BoundVirtualServices {
 }
 
 function groupOf(virtualServices: Iterable<Placed>): HostGroup {
-  const byHost = new Map<string, Placed[]>();
-  for (const placed of virtualServices) {
-    for (const host of new Set(placed[1].hosts)) {
-      const known = byHost.get(host);
-      if (known === undefined) byHost.set(host, [placed]);
-      else known.push(placed);
-    }
-  }
+  const byHost = groupsOfEach(virtualServices, ([, { hosts }]) => new Set(hosts));
   return { index: new HostIndex([...byHost.keys()]), byHost };
 }
 
