@@ -26,6 +26,11 @@ export function exportsOf(
   return { open: false, own: others.length < list.length, others: [...new Set(others)].sort() };
 }
 
+/** Whether an object of the namespace `owner` is visible in another, or in its own. */
+export function isVisibleIn({ open, own, others }: Exports, owner: string, namespace: string): boolean {
+  return open || others.includes(namespace) || (own && owner === namespace);
+}
+
 /** As `Service.exportTo` keeps it: `*`, `~` or the names of namespaces, sorted. */
 export function exportNames(
   given: readonly string[] | undefined,

@@ -6,7 +6,7 @@
 // The oldest objects come first, so a new one past a limit leaves what is served as it is.
 
 import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
-import { exportsOf } from '../../model/exports.ts';
+import { exportsOf, isVisibleIn } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
@@ -76,8 +76,7 @@ export const rootsPastLimit: Query<string, readonly string[]> = {
     const past: string[] = [];
     let left = ROUTE_DESTINATIONS_MAX;
     for (const { namespace, name } of [...roots].sort(byAge)) {
-      const sees = exports.open || exports.others.includes(namespace) || (exports.own && leaf.namespace === namespace);
-      if (!sees) continue;
+      if (!isVisibleIn(exports, leaf.namespace, namespace)) continue;
       const root = `${namespace}/${name}`;
       const sum = own * (reader.get(matchesByDelegate, root).get(key) ?? 0);
       if (sum > left) past.push(root);

@@ -4,7 +4,7 @@
 
 import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
-import { type Exports, exportsOf } from '../../model/exports.ts';
+import { type Exports, exportsOf, isVisibleIn } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
 import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
@@ -186,8 +186,7 @@ function withDelegate(
   const leaf = reader.object('VirtualService', key);
   if (leaf === undefined || !isDelegate(leaf)) return { rules: [], reason: '' };
   const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
-  const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
-  if (!visible) return { rules: [], reason: '' };
+  if (!isVisibleIn(exports, owner, namespace)) return { rules: [], reason: '' };
   if (reader.get(rootsPastLimit, key).includes(`${namespace}/${name}`)) {
     const what = `with older VirtualServices that name ${key}, its matches times destinations`;
     return { rules: [], reason: `is left out: ${what} come to more than ${ROUTE_DESTINATIONS_MAX}` };
