@@ -117,8 +117,9 @@ export class StateCache {
   }
 
   async #read(path: string, seq: number): Promise<State | undefined> {
-    const { size, isFile } = await kindOf(path);
-    if (!isFile || size > FILE_BYTES_MAX) return undefined;
+    // A pipe is not opened: that would wait for its writer.
+    const found = await stat(path);
+    if (!found.isFile() || found.size > FILE_BYTES_MAX) return undefined;
     const bytes = await unpack(await readFile(path), { maxOutputLength: FILE_BYTES_MAX });
     const [first = '', ...lines] = bytes.toString('utf8').split('\n');
     const header = JSON.parse(first) as Header;
@@ -214,12 +215,6 @@ async function writeIn(folder: string, seq: number, bytes: Buffer): Promise<bool
     await rm(unfinished, { force: true }).catch(() => undefined);
     return false;
   }
-}
-
-/** A pipe is not opened: that would wait for its writer. */
-async function kindOf(path: string): Promise<{ readonly size: number; readonly isFile: boolean }> {
-  const found = await stat(path);
-  return { size: found.size, isFile: found.isFile() };
 }
 
 async function makeRoom(folder: string): Promise<void> {

@@ -262,11 +262,11 @@ export class SqliteStore implements Store {
   #wellTyped(row: Row): Row {
     const { seq, time, source, kind, body } = row;
     const texts = typeof source === 'string' && typeof kind === 'string' && typeof body === 'string';
-    if (texts && isTime(time) && body.length <= BODY_CHARS_MAX && areShort(source, kind)) return row;
-    if (texts && !areShort(source, kind)) throw this.#damaged(seq, 'a name is longer than a journal writes');
-    if (texts && isTime(time))
-      throw this.#damaged(seq, `the body has ${body.length} characters, more than ${BODY_CHARS_MAX}`);
-    throw this.#damaged(seq, texts ? `the time ${time} is none` : 'a column holds no text');
+    if (!texts) throw this.#damaged(seq, 'a column holds no text');
+    if (!areShort(source, kind)) throw this.#damaged(seq, 'a name is longer than a journal writes');
+    if (!isTime(time)) throw this.#damaged(seq, `the time ${time} is none`);
+    if (body.length <= BODY_CHARS_MAX) return row;
+    throw this.#damaged(seq, `the body has ${body.length} characters, more than ${BODY_CHARS_MAX}`);
   }
 
   ofKinds(kinds: readonly string[], from: number, to: number): readonly Row[] {

@@ -174,23 +174,20 @@ function tcpChain(
 const sniChain: Selection<SniRoute, FilterChain> = {
   name: 'listener/sniChain',
   run: (reader, { serverNames, route, port, protocol }) =>
-    chainOf(reader, serverNames, [], undefined, tcpFilters(reader, { exchange: false, port, protocol }, route)),
+    chainOf(
+      reader,
+      serverNames,
+      [],
+      undefined,
+      tcpFilters(reader, { exchange: false, policiesBeside: '', port, protocol }, route),
+    ),
 };
 
 /** Mesh mTLS that goes on to another network as it is. */
 const autoChain: Selection<SniRoute, FilterChain> = {
   name: 'listener/autoChain',
   run: (reader, { serverNames, route, port, protocol }) => {
-    const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
-    const filters = [
-      ...networkFilters(reader, {
-        traffic: 'gateway',
-        exchange: false,
-        policiesBeside: undefined,
-        extensionPort: portOfExtensions(reader, port),
-      }),
-      ...terminalFilters(reader, route, { protocol }, accessLog),
-    ];
+    const filters = tcpFilters(reader, { exchange: false, policiesBeside: undefined, port, protocol }, route);
     return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
   },
 };
@@ -198,23 +195,25 @@ const autoChain: Selection<SniRoute, FilterChain> = {
 function tcpStack(reader: ProxyReader, { server }: MergedServer, route: TcpRoute): readonly Filter[] {
   const protocol = protocolOf(server.port?.protocol ?? '');
   const exchange = server.tls?.mode === 'ISTIO_MUTUAL';
-  return tcpFilters(reader, { exchange, port: server.port?.number ?? 0, protocol }, route);
+  return tcpFilters(reader, { exchange, policiesBeside: '', port: server.port?.number ?? 0, protocol }, route);
+}
+
+/** What the network filters of a TCP chain depend on, beside its route; `policiesBeside` as in `networkFilters`. */
+interface TcpServed extends Pick<SniRoute, 'port' | 'protocol'> {
+  readonly exchange: boolean;
+  readonly policiesBeside: string | undefined;
 }
 
 function tcpFilters(
   reader: ProxyReader,
-  {
-    exchange,
-    port,
-    protocol,
-  }: { readonly exchange: boolean; readonly port: number; readonly protocol: SniRoute['protocol'] },
+  { exchange, policiesBeside, port, protocol }: TcpServed,
   route: TcpRoute,
 ): readonly Filter[] {
   return [
     ...networkFilters(reader, {
       traffic: 'gateway',
       exchange,
-      policiesBeside: '',
+      policiesBeside,
       extensionPort: portOfExtensions(reader, port),
     }),
     ...terminalFilters(reader, route, { protocol }, reader.get(accessLogsOf, 'gateway').tcp),
