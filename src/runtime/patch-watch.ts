@@ -5,6 +5,7 @@
 // A proxy that refuses for another reason, or connects later, is logged by its NACK (reporter.ts).
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SliceGrowth } from '../core/query/slice-growth.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import { patchFindings } from '../core/select/patch/patch-findings.ts';
 import type { State } from '../core/state.ts';
@@ -81,14 +82,16 @@ export class PatchWatch {
    */
   async #effectsOn(connection: string): Promise<PatchEffects | undefined> {
     const { tracker, state, isBusy } = this.#options;
-    for (let slice = 1; ; slice++) {
+    const growth = new SliceGrowth();
+    for (;;) {
       do await nextTurn();
       while (isBusy?.() === true);
       const now = state();
       const proxy = now.proxies.get(connection);
       if (proxy === undefined) return undefined;
-      const { value } = tracker.within(SLICE_WORK * slice, () => tracker.get(now, proxy, patchEffects, ''), slice);
-      if (value !== undefined) return value;
+      const slice = tracker.within(growth.budget(SLICE_WORK), () => tracker.get(now, proxy, patchEffects, ''));
+      if (slice.value !== undefined) return slice.value;
+      growth.cut(slice, true);
     }
   }
 }

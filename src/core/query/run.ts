@@ -43,6 +43,8 @@ export interface RunContext {
   readonly beforeGenerator: () => void;
   /** Called after it, with the work beyond that of one run. */
   readonly afterGenerator: (work: number) => void;
+  /** Called after its output was found or made, with the number of atoms of its inputs. */
+  readonly afterFind: (members: number) => void;
   /** The valid entry of a query; `bound` is given for a selection, whose `arg` is empty. */
   readonly ensure: (
     state: State,
@@ -190,8 +192,9 @@ export class Run implements ProxyReader {
   }
 
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
-    const { generatorMemo, epoch, beforeGenerator, afterGenerator } = this.#context;
+    const { generatorMemo, epoch, beforeGenerator, afterGenerator, afterFind } = this.#context;
     const cell = generatorMemo.make(generator as never, inputs, epoch(), beforeGenerator, afterGenerator);
+    afterFind(cell.atoms.length);
     if (cell.lastRun !== this.#id) {
       cell.lastRun = this.#id;
       this.#generated ??= [];

@@ -41,16 +41,13 @@ import { binderOf, Run, type RunContext } from './run.ts';
 import { type Memory, sweeping } from './sweep.ts';
 import { VariantIndex } from './variant-index.ts';
 import type { Variants } from './variants.ts';
-import { type Within, WorkBudget, workOfList } from './work-budget.ts';
+import { CALLS_PER_WORK_UNIT, type Within, WorkBudget, workOfFinding, workOfList } from './work-budget.ts';
 
 /**
  * Memoised values of one (query, argument); past that the oldest is dropped. More than one instance has proxies: if a
  * query has a value for each proxy, a lower limit would drop each value before it is asked for again.
  */
 export const VARIANTS_MAX = 65_536;
-
-/** Recorded calls and generated values for one unit of the work budget. A verified call costs a quarter. */
-export const CALLS_PER_WORK_UNIT = 8;
 
 /** Sentinel for "no proxy"; never equal to a real facet value. */
 const NO_PROXY_VALUE: FacetValue = {};
@@ -110,7 +107,8 @@ export class Tracker {
       this.#budget.spend();
       this.stats.generated++;
     },
-    afterGenerator: work => this.#budget.chargeWork(work),
+    afterGenerator: work => this.#budget.charge(work),
+    afterFind: members => this.#budget.chargeFound(workOfFinding(members)),
     ensure: (state, proxy, query, arg, bound) => this.#ensure(state, proxy, query, arg, bound),
     callIsCurrent: (state, proxy, call) => this.#callIsCurrent(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
@@ -120,10 +118,10 @@ export class Tracker {
 
   /**
    * Does `work` with at most `runs` runs of queries and generators. Finished runs are memoised, so calling it again
-   * continues where it stopped, with the same result. `scale`: how much larger `runs` is than for the first slice.
+   * continues where it stopped, with the same result.
    */
-  within<T extends object>(runs: number, work: () => T, scale = 1): Within<T> {
-    return this.#budget.within(runs, work, scale);
+  within<T extends object>(runs: number, work: () => T): Within<T> {
+    return this.#budget.within(runs, work);
   }
 
   /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
@@ -131,9 +129,9 @@ export class Tracker {
     this.#budget.spend();
   }
 
-  /** Call after work outside queries that was larger than one run. Does not interrupt by itself. */
+  /** Call after work outside queries that was larger than one run. Interrupts nothing. */
   charge(runs: number): void {
-    this.#budget.chargeWork(runs);
+    this.#budget.charge(runs);
   }
 
   /** The value of a query for a proxy at a state. */
@@ -282,6 +280,7 @@ export class Tracker {
       entry.validity = 'valid';
     }
     this.stats.hits++;
+    this.#budget.chargeFound(workOfFinding());
     return true;
   }
 

@@ -10,41 +10,49 @@
  */
 const BUDGET_SPENT = { budgetSpent: true } as const;
 
-/** A single charge from here on is for work that lasts longer than a look at many finished values. */
-const LARGE_CHARGE = 32;
-
 /** Members of a list that cost about as much as one run of a query: they are made without a call for each. */
 export const MEMBERS_PER_WORK_UNIT = 100;
+
+/** Recorded calls and generated values for one unit of the work budget. A verified call costs a quarter. */
+export const CALLS_PER_WORK_UNIT = 8;
 
 /** What the length of a value adds to the work of the run that gave it. */
 export function workOfList(value: unknown): number {
   return Array.isArray(value) ? value.length / MEMBERS_PER_WORK_UNIT : 0;
 }
 
+/** Finding this many finished values costs about as much as one run of a query. */
+const FOUND_PER_WORK_UNIT = 32;
+/** Comparing this many members of inputs costs about as much as finding one value. */
+const COMPARED_PER_FOUND = 64;
+
+/** What it takes to find a finished value whose inputs have that many members. */
+export function workOfFinding(members = 0): number {
+  return (1 + members / COMPARED_PER_FOUND) / FOUND_PER_WORK_UNIT;
+}
+
 /** `value` is undefined if the budget did not suffice. */
 export interface Within<T> {
   readonly value: T | undefined;
   readonly left: number;
+  /** What finding finished values took of the budget, in units of work. */
+  readonly found: number;
 }
 
 export class WorkBudget {
   #left = Number.POSITIVE_INFINITY;
-  #scale = 1;
+  #found = 0;
 
-  /**
-   * Does `work` with at most `runs` runs of queries and generators. `value` is undefined if the budget did not suffice.
-   * `scale`: how much larger this slice is than the first of the same work. Slices grow so that walking through
-   * finished work again stays cheap; large work counts that much more (`chargeWork`), since it is no walk.
-   */
-  within<T extends object>(runs: number, work: () => T, scale = 1): Within<T> {
+  /** Does `work` with at most `runs` runs of queries and generators. */
+  within<T extends object>(runs: number, work: () => T): Within<T> {
     this.#left = runs;
-    this.#scale = scale;
+    this.#found = 0;
     try {
       const value = work();
-      return { value, left: this.#left };
+      return { value, left: this.#left, found: this.#found };
     } catch (error) {
       if (error !== BUDGET_SPENT) throw error;
-      return { value: undefined, left: 0 };
+      return { value: undefined, left: 0, found: this.#found };
     } finally {
       this.#left = Number.POSITIVE_INFINITY;
     }
@@ -61,8 +69,9 @@ export class WorkBudget {
     this.#left -= runs;
   }
 
-  /** As `charge`, after work that is not repeated and whose share of a slice does not grow with the slice. */
-  chargeWork(runs: number): void {
-    this.#left -= runs < LARGE_CHARGE ? runs : runs * this.#scale;
+  /** As `charge`, after finished values were found. */
+  chargeFound(runs: number): void {
+    this.#found += runs;
+    this.#left -= runs;
   }
 }

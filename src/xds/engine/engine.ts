@@ -12,6 +12,7 @@ import { interning } from '../../core/query/memo.ts';
 import type { Provenance } from '../../core/query/provenance.ts';
 import type { Handle } from '../../core/query/proxy-facets.ts';
 import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
+import { SliceGrowth } from '../../core/query/slice-growth.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
 import { findSource, type ResourceSource, sourceKey } from '../assemble/source.ts';
@@ -53,12 +54,6 @@ export interface SliceResult<T> {
 const BYTES_PER_UNIT = 4_096;
 /** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
-/**
- * After CUTS_WITHOUT_GROWTH unfinished slices each further one is larger by GROWTH, so that walking through finished
- * work again stays a bounded part of the cost.
- */
-const CUTS_WITHOUT_GROWTH = 4;
-const GROWTH = 1.5;
 
 interface TypeView {
   readonly subscription: Subscription;
@@ -156,12 +151,12 @@ export class Engine {
   look(): (allowance: number, state: State, proxy: ProxyRecord) => SliceResult<ReadonlyMap<string, ResourceSet>> {
     let parts: readonly Part[] | undefined;
     let at = 0;
-    let cuts = 0;
+    let isCut = false;
+    const growth = new SliceGrowth();
     return (allowance, state, proxy) => {
       const encodings = this.#encodings;
-      const growth = GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH);
       const looked = (): ReadonlyMap<string, ResourceSet> => {
-        if (cuts > 0) {
+        if (isCut) {
           parts ??= this.#partsOf(state, proxy);
           for (; at < parts.length; at++) this.#makePart(state, proxy, parts[at]!);
         }
@@ -169,11 +164,12 @@ export class Engine {
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
         return this.viewOf(state, proxy);
       };
-      const sliced = this.tracker.within(allowance * growth, looked, growth);
+      const sliced = this.tracker.within(growth.budget(allowance), looked);
       // While parts remain, or resources to encode, each slice makes progress. Only the assembly starts anew in each
       // slice and may need larger ones.
       const isAssembling = (parts === undefined || at === parts.length) && this.#encodings === encodings;
-      if (sliced.value === undefined) cuts = isAssembling ? cuts + 1 : 1;
+      growth.cut(sliced, isAssembling);
+      isCut = true;
       return { value: sliced.value, left: Math.min(sliced.left, allowance) };
     };
   }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { assert } from '../../../src/core/base/assert.ts';
+import { SliceGrowth } from '../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
 import { PatchWatch } from '../../../src/runtime/patch-watch.ts';
@@ -61,10 +62,14 @@ describe('the judgement of a patch', () => {
     const whole = new Tracker().get(state, proxy, patchEffects, '');
     const tracker = new Tracker();
     let slices = 1;
-    const slice = () => tracker.within(SLICE_WORK * slices, () => tracker.get(state, proxy, patchEffects, ''), slices);
-    let { value } = slice();
-    for (; value === undefined; { value } = slice()) slices++;
-    expect(value).toEqual(whole);
+    const growth = new SliceGrowth();
+    const slice = () => tracker.within(growth.budget(SLICE_WORK), () => tracker.get(state, proxy, patchEffects, ''));
+    let made = slice();
+    for (; made.value === undefined; made = slice()) {
+      growth.cut(made, true);
+      slices++;
+    }
+    expect(made.value).toEqual(whole);
     const merged = tracker
       .get(state, proxy, clusters, '')
       .filter(({ message }) => Object.keys(message.metadata?.filterMetadata ?? {}).length > keys.length);

@@ -368,25 +368,3 @@ describe('a query that asks a proxy about thousands of selectors', () => {
     expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
   });
 });
-
-describe('a slice of work', () => {
-  const made = { name: 'made', run: ({ n }: { readonly n: number }) => ({ n }), work: () => 100 };
-  const all = query('all', reader => [0, 1, 2, 3, 4, 5].map(n => reader.make(made, { n }).n));
-
-  function slicesOf(growth: (slice: number) => number): number {
-    const tracker = new Tracker();
-    const look = (slice: number) =>
-      tracker.within(50 * growth(slice), () => tracker.get(start, undefined, all, '') as object, growth(slice));
-    let slices = 1;
-    while (look(slices).value === undefined) slices++;
-    return slices;
-  }
-
-  it('ends after a generator whose work is larger than the slice', () => {
-    expect(slicesOf(() => 1)).toBe(6);
-  });
-
-  it('has no more of such generators when slices grow', () => {
-    expect(slicesOf(slice => slice)).toBe(6);
-  });
-});

@@ -1,0 +1,31 @@
+// How much work the next slice may do of something that begins anew in each slice and finds again what the earlier ones
+// have finished (tracker.ts, `within`).
+//
+// Finding things again is no progress. A slice therefore has room for what the last one found and for as much again,
+// so finding is at most half of the work. It also grows a little with each slice, since a query may walk through its
+// inputs without asking for anything; not beyond GROWTH_MAX, so that no slice holds the event loop for long.
+
+import type { Within } from './work-budget.ts';
+
+/** Room for what the last slice found, in units of that. */
+const ROOM_FOR_FOUND = 2;
+/** Slices after which one is twice as large as the first. */
+const SLICES_TO_DOUBLE = 16;
+const GROWTH_MAX = 4;
+
+export class SliceGrowth {
+  #found = 0;
+  #slices = 0;
+
+  /** The budget of the next slice, whose own work may be `allowance`. */
+  budget(allowance: number): number {
+    const growth = Math.min(GROWTH_MAX, 1 + this.#slices / SLICES_TO_DOUBLE);
+    return allowance * growth + this.#found * ROOM_FOR_FOUND;
+  }
+
+  /** After an unfinished slice. `begins`: what comes next begins anew, and is not a part of its own. */
+  cut({ found }: Within<unknown>, begins: boolean): void {
+    this.#found = found;
+    this.#slices = begins ? this.#slices + 1 : 0;
+  }
+}
