@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRight } from 'fp-ts/lib/Either.js';
 import type { Adapter } from '../adapters/adapter.ts';
+import { FileParser } from '../adapters/file/file-parser.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
 import { debugRoutes, withoutDebug } from '../admin/debug.ts';
@@ -33,6 +34,7 @@ import { openConfigSourceSet } from './config-source-set.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
+import { InjectorTexts, injectorTextsInForce } from './injector-texts.ts';
 import { type Log, scoped } from './log.ts';
 import { MeshTexts } from './mesh-texts.ts';
 import { openAnalysis } from './open-analysis.ts';
@@ -248,7 +250,9 @@ async function start(
   const podName = process.env.POD_NAME ?? '';
   answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
   const ports = await openPorts(options, { ...parts, routes, injector }, clock, log, closers, identity);
-  const meshTexts = new MeshTexts();
+  const parser = new FileParser();
+  const meshTexts = new MeshTexts(parser);
+  const injectorTexts = new InjectorTexts(parser);
   closers.push(() => sources.stop());
   // First: a source that is stopped waits for what it has submitted.
   closers.push(() => meshTexts.close());
@@ -257,7 +261,9 @@ async function start(
     return warmUp.run(() => expectedProxies(journal, world.state, connected));
   });
   const worldOf = ({ source }: Adapter) => (own.some(adapter => adapter.source === source) ? world : sourcesWorld);
-  await startSources(options, { adapters, sources, world, worldOf, meshTexts, log: scoped(log, 'config') });
+  await injectorTexts.read(injectorTextsInForce(world.state));
+  const texts = { meshTexts, injectorTexts };
+  await startSources(options, { adapters, sources, world, worldOf, ...texts, log: scoped(log, 'config') });
   replicated?.start();
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, cluster, drain, stop: closeAll };

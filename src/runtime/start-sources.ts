@@ -4,6 +4,7 @@
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { AdapterOptions } from './adapters.ts';
+import type { InjectorTexts } from './injector-texts.ts';
 import { LedAdapter } from './led-adapters.ts';
 import type { Log } from './log.ts';
 import type { MeshTexts } from './mesh-texts.ts';
@@ -19,6 +20,7 @@ export interface SourceParts {
   /** Where the facts of a source are recorded; default: `world`. */
   readonly worldOf?: (adapter: Adapter) => Pick<World, 'state' | 'recordNews'>;
   readonly meshTexts: MeshTexts;
+  readonly injectorTexts?: InjectorTexts;
   readonly log: Log;
 }
 
@@ -27,7 +29,7 @@ export interface SourceParts {
  */
 export async function startSources(
   options: AdapterOptions & { readonly sharedMeshConfig?: string },
-  { adapters, sources, world, worldOf = () => world, meshTexts, log }: SourceParts,
+  { adapters, sources, world, worldOf = () => world, meshTexts, injectorTexts, log }: SourceParts,
 ): Promise<void> {
   const failed =
     ({ source }: Adapter) =>
@@ -35,7 +37,7 @@ export async function startSources(
       log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
   const { sharedMeshConfig } = options;
   const start = (adapter: Adapter): Promise<void> =>
-    sources.start(adapter, sinkOf(worldOf(adapter), adapter.source, { sharedMeshConfig, meshTexts }));
+    sources.start(adapter, sinkOf(worldOf(adapter), adapter.source, { sharedMeshConfig, meshTexts, injectorTexts }));
   const stateful = adapters.filter(adapter => adapter.onState !== undefined);
   for (const adapter of stateful) {
     world.listen({ onFolded: state => adapter.onState?.(state) });

@@ -19,6 +19,13 @@ import {
 } from '../offline/mesh-config-map.ts';
 import { CallOrder } from './call-order.ts';
 import type { Clock } from './clock.ts';
+import {
+  type InjectorTexts,
+  injectorTexts as injectorTextsIn,
+  type ReadBatch,
+  type UnreadTexts,
+  withoutUnread,
+} from './injector-texts.ts';
 import type { Log } from './log.ts';
 import type { MeshTexts } from './mesh-texts.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -105,23 +112,25 @@ export interface SinkOptions {
   readonly sharedMeshConfig?: string;
   /** Parses mesh ConfigMaps beside the event loop; without it they are parsed at once. */
   readonly meshTexts?: Pick<MeshTexts, 'read'>;
+  /** As above for the ConfigMap of the injector. */
+  readonly injectorTexts?: Pick<InjectorTexts, 'read'>;
 }
 
 /**
  * The sink of an adapter: it records only facts that change something (core/fold/novelty.ts), in the order of the
- * calls: what comes after a mesh ConfigMap waits until that is parsed.
+ * calls: what comes after a ConfigMap of the mesh or of the injector waits until that is parsed.
  */
 export function sinkOf(
   world: Pick<World, 'state' | 'recordNews'>,
   source: string,
-  { sharedMeshConfig: shared, meshTexts }: SinkOptions = {},
+  { sharedMeshConfig: shared, meshTexts, injectorTexts }: SinkOptions = {},
 ): Sink {
   const order = new CallOrder();
   const from = function* (pieces: Iterable<Fact | undefined>): IterableIterator<Unrecorded | undefined> {
     for (const fact of pieces) yield fact === undefined ? undefined : { source, ...fact };
   };
-  type Facts = (state: State, mesh: MeshConfigSource, read?: ReadMeshText) => Iterable<Fact | undefined>;
-  const record = async (batch: readonly Fact[], facts: Facts): Promise<void> => {
+  type Facts = (state: State, mesh: MeshConfigSource, read: ReadBatch, texts?: ReadMeshText) => Pieces;
+  const record = async (all: readonly Fact[], facts: Facts): Promise<void> => {
     // Of now: which texts are parsed and which are read is one decision.
     const { settings } = world.state;
     const mesh = ({ records }: Pick<State, 'records'>): MeshConfigSource => ({
@@ -129,24 +138,34 @@ export function sinkOf(
       source,
       shared,
     });
-    const texts = meshTextsIn(mesh(world.state), batch);
-    const isRead = texts.length === 0 || meshTexts === undefined;
-    await order.call(isRead ? undefined : () => meshTexts.read(texts), read =>
-      world.recordNews(state => from(facts(state, mesh(state), read))),
-    );
+    const ofMesh = meshTexts === undefined ? [] : meshTextsIn(mesh(world.state), all);
+    const ofInjector = injectorTexts === undefined ? [] : injectorTextsIn(settings, source, all);
+    const isRead = ofMesh.length + ofInjector.length === 0;
+    const prepare = async () => ({
+      texts: await meshTexts?.read(ofMesh),
+      unread: await injectorTexts?.read(ofInjector),
+    });
+    await order.call(isRead ? undefined : prepare, prepared => {
+      const read = withoutUnread(settings, source, all, prepared?.unread ?? NONE_UNREAD);
+      return world.recordNews(state => from(facts(state, mesh(state), read, prepared?.texts)));
+    });
   };
   return {
-    submit: batch => record(batch, (state, mesh, read) => newsIn(state, source, withMeshFacts(mesh, batch, read))),
+    submit: all =>
+      record(all, (state, mesh, { batch }, texts) => newsIn(state, source, withMeshFacts(mesh, batch, texts))),
     relist: (all, unreadable) =>
-      record(all, function* (state, mesh, read) {
-        yield* newsInList(state, source, withMeshFactsOfList(mesh, all, unreadable, read), unreadable);
+      record(all, function* (state, mesh, { batch, kept }, texts) {
+        yield* newsInList(state, source, withMeshFactsOfList(mesh, batch, unreadable, texts), unreadable, kept);
         yield { kind: 'Synced' };
       }),
     holds: what => ('path' in what ? holdsFrom(world.state, source, what.path) : holdsMesh(world.state, what.mesh)),
-    relistKinds: (kinds, all, kept) =>
-      record(all, (state, mesh, read) => {
-        const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(mesh, all, [], read) : all;
-        return newsInKinds(state, source, kinds, list, kept);
+    relistKinds: (kinds, all, listed = []) =>
+      record(all, (state, mesh, { batch, kept }, texts) => {
+        const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(mesh, batch, [], texts) : batch;
+        return newsInKinds(state, source, kinds, list, [...listed, ...kept]);
       }),
   };
 }
+
+type Pieces = Iterable<Fact | undefined>;
+const NONE_UNREAD: UnreadTexts = new Map();

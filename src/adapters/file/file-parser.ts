@@ -6,6 +6,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { type Either, left, right } from 'fp-ts/lib/Either.js';
+import type { YamlObjects } from '../../core/base/yaml-objects.ts';
 import { Locator, type Place, type Position } from './locate.ts';
 import {
   FILE_BYTES_MAX,
@@ -94,6 +96,19 @@ export class FileParser {
       return parsed;
     } catch (error) {
       return { origin: { file }, reason: reasonOf(error) };
+    }
+  }
+
+  /** The objects of a text, by the thread; left: why it gave the text up. */
+  async objects(text: string): Promise<Either<string, YamlObjects>> {
+    let parsed: Either<string, YamlObjects> = left(UNEXPECTED);
+    try {
+      await this.#ask({ kind: 'objects', text }, text.length, json => {
+        parsed = right(JSON.parse(json) as YamlObjects);
+      });
+      return parsed;
+    } catch (error) {
+      return left(reasonOf(error));
     }
   }
 

@@ -4,19 +4,21 @@
 // Objects and documents go back as text in parts: the main thread takes each part in a turn of its own.
 
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { objectsOf } from '../../core/base/yaml-objects.ts';
 import { Locator, type Place, type Position } from './locate.ts';
 import { type ParsedFile, type ParsedObject, type ParsedText, parseDocuments, parseFile } from './parse.ts';
 
 export type ParseTask =
   | { readonly kind: 'file'; readonly file: string; readonly bytes: Uint8Array }
   | { readonly kind: 'documents'; readonly file: string; readonly text: string }
+  | { readonly kind: 'objects'; readonly text: string }
   | { readonly kind: 'places'; readonly text: string; readonly places: readonly Place[] };
 
-/** Parts come first: JSON of a list of ParsedObject, or of the ParsedText; then one of the others. */
+/** Parts come first: JSON of a list of ParsedObject, of the ParsedText, or of `YamlObjects`; then one of the others. */
 export type ParseAnswer =
   | { readonly kind: 'part'; readonly json: string }
   | { readonly kind: 'file'; readonly rest: Omit<ParsedFile, 'objects'> }
-  | { readonly kind: 'documents' }
+  | { readonly kind: 'documents' | 'objects' }
   | { readonly kind: 'places'; readonly positions: readonly (Position | undefined)[] };
 
 /** Characters of a part, or one object. */
@@ -31,6 +33,9 @@ function run(task: ParseTask, say: (answer: ParseAnswer) => void): void {
     const parsed: ParsedText = parseDocuments(task.file, task.text);
     say({ kind: 'part', json: JSON.stringify(parsed) });
     say({ kind: 'documents' });
+  } else if (task.kind === 'objects') {
+    say({ kind: 'part', json: JSON.stringify(objectsOf(task.text)) });
+    say({ kind: 'objects' });
   } else {
     const locator = new Locator(task.text);
     say({ kind: 'places', positions: task.places.map(place => locator.at(place)) });

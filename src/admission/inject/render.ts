@@ -2,10 +2,10 @@
 // alone give, by which injected parts are known. Source: Istio pkg/kube/inject/inject.go (RunTemplate).
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import { objectsOf } from '../../core/base/yaml-objects.ts';
 import { strategicMerge } from '../template/strategic-merge.ts';
 import { runTemplate } from '../template/template.ts';
 import type { Value } from '../template/value.ts';
-import { objectsOf } from '../template/yaml-documents.ts';
 import { annotationsOf, containersOf, type Pod, PROXY, withContainers } from './pod.ts';
 import type { InjectorSetup } from './setup.ts';
 

@@ -9,8 +9,8 @@ import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Query, Reader } from '../../core/query/reader.ts';
 import type { LabelSelector } from '../../core/schema/istio-types.gen.ts';
 import { parseTemplate, type Templates } from '../template/template.ts';
-import { objectsOf } from '../template/yaml-documents.ts';
 import { ownConfig, ownValues } from '../templates/own.ts';
+import { objectsOfText } from './config-texts.ts';
 
 export interface InjectorSetup {
   readonly policy: string;
@@ -71,7 +71,7 @@ function injectorData(reader: Reader) {
 }
 
 export function readSetup(config: string, values: string): Either<string, InjectorSetup> {
-  const [ofConfig, ofValues] = [objectsOf(config), objectsOf(values)];
+  const [ofConfig, ofValues] = [objectsOfText(config), objectsOfText(values)];
   if (isLeft(ofConfig)) return left(`config: ${ofConfig.left}`);
   if (isLeft(ofValues)) return left(`values: ${ofValues.left}`);
   return decoded(ofConfig.right[0] ?? {}, ofValues.right[0] ?? {});

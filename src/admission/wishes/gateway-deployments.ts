@@ -7,6 +7,7 @@
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import { objectsOf } from '../../core/base/yaml-objects.ts';
 import type { KindName } from '../../core/model/kind.ts';
 import type { Obj } from '../../core/model/object.ts';
 import type { Query, Reader } from '../../core/query/reader.ts';
@@ -16,7 +17,6 @@ import type { WishFeature } from '../../core/wishes/table.ts';
 import type { Wish } from '../../core/wishes/wish.ts';
 import { injectorSetup } from '../inject/setup.ts';
 import { runTemplate } from '../template/template.ts';
-import { objectsOf } from '../template/yaml-documents.ts';
 import { gatewayInput, namesOfGateway } from './gateway-input.ts';
 import { overlaid, overlaysOf } from './gateway-overlays.ts';
 import { isMine } from './mine.ts';

@@ -6,10 +6,10 @@
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type JsonObject, jsonEqual } from '../../core/base/json.ts';
+import { objectsOf } from '../../core/base/yaml-objects.ts';
 import { byAge, type Obj } from '../../core/model/object.ts';
 import type { Reader } from '../../core/query/reader.ts';
 import { strategicMerge } from '../template/strategic-merge.ts';
-import { objectsOf } from '../template/yaml-documents.ts';
 
 const CLASS_DEFAULTS = 'gateway.istio.io/defaults-for-class';
 const KEYS: ReadonlyMap<string, string> = new Map([

@@ -66,9 +66,16 @@ export function newsOfList(
   return factsOf(newsInList(state, source, all, unreadable));
 }
 
-/** As `newsOfList`, in pieces as those of `newsIn`. */
-export function* newsInList(state: State, source: string, all: readonly Fact[], unreadable: readonly string[]): Pieces {
+/** As `newsOfList`, in pieces as those of `newsIn`. Objects of `kept` stay. */
+export function* newsInList(
+  state: State,
+  source: string,
+  all: readonly Fact[],
+  unreadable: readonly string[],
+  kept: readonly ObjectRef[] = [],
+): Pieces {
   const listed = yield* keysListed(source, all);
+  for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
   const hidden: ReadonlySet<string> = new Set(unreadable);
   const gone = yield* unlisted(state.records.values(), source, listed, hidden);
   const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));

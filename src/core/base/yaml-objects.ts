@@ -1,14 +1,16 @@
-// Rendered text as objects, as sigs.k8s.io/yaml reads it: YAML 1.1, the last of two equal keys counts.
+// YAML text as objects, as sigs.k8s.io/yaml reads it: YAML 1.1, the last of two equal keys counts.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
-import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import { composedDocuments, documentValue } from '../../core/base/yaml.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
+import { composedDocuments, documentValue } from './yaml.ts';
 
 /** yaml-value.ts reports a repeated key, and keeps the last value. */
 const REPEATED_KEY = 'Map keys must be unique';
 
 /** The documents that are objects; empty ones are left out. Left: why the text cannot be read. */
-export function objectsOf(text: string): Either<string, readonly JsonObject[]> {
+export type YamlObjects = Either<string, readonly JsonObject[]>;
+
+export function objectsOf(text: string): YamlObjects {
   const objects: JsonObject[] = [];
   try {
     for (const document of composedDocuments(text)) {
