@@ -4,8 +4,8 @@ import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../serve/di
 import type { Incoming } from '../serve/stream-input.ts';
 
 /** Throws if the bytes are no DiscoveryRequest. */
-export function sotwMessage(bytes: Buffer): Incoming {
-  const data = decodeDiscoveryRequest(bytes);
+export function sotwMessage(bytes: Buffer, namesMax?: number): Incoming {
+  const data = decodeDiscoveryRequest(bytes, namesMax);
   return {
     node: data.node,
     request: {
@@ -19,8 +19,8 @@ export function sotwMessage(bytes: Buffer): Incoming {
 }
 
 /** Throws if the bytes are no DeltaDiscoveryRequest. */
-export function deltaMessage(bytes: Buffer): Incoming {
-  const data = decodeDeltaDiscoveryRequest(bytes);
+export function deltaMessage(bytes: Buffer, namesMax?: number): Incoming {
+  const data = decodeDeltaDiscoveryRequest(bytes, namesMax);
   return {
     node: data.node,
     request: {
@@ -28,7 +28,7 @@ export function deltaMessage(bytes: Buffer): Incoming {
       typeUrl: data.typeUrl,
       subscribe: data.resourceNamesSubscribe,
       unsubscribe: data.resourceNamesUnsubscribe,
-      initial: new Map(Object.entries(data.initialResourceVersions)),
+      initial: data.initialResourceVersions,
       nonce: data.responseNonce,
       ...refusal(data.errorDetail),
     },

@@ -19,6 +19,7 @@ import type { PushRequest } from '../../core/push-request.ts';
 import { BatchPerTick } from '../../net/batch-per-tick.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
+import { namesMaxOf } from '../serve/discovery.ts';
 import type { XdsHost } from '../serve/host.ts';
 import { type Authenticate, Hub } from '../serve/hub.ts';
 import type { XdsLimits } from '../serve/limits.ts';
@@ -100,14 +101,17 @@ export class XdsServer {
   readonly #called = new BatchPerTick<() => void>(CALLERS_PER_TICK, begin => begin());
   readonly #callListeners: ((client: string) => void)[] = [];
   #largest = 0;
-  /** Requests with a node belong to one proxy and are not shared. */
-  readonly #requests = {
-    sotw: new RequestMemo(sotwMessage, ({ node }) => node === undefined),
-    delta: new RequestMemo(deltaMessage, ({ node }) => node === undefined),
-  } as const;
+  readonly #requests: Readonly<Record<Protocol, RequestMemo<Incoming>>>;
 
   constructor(options: XdsServerOptions) {
     this.#options = options;
+    const namesMax = namesMaxOf(options.limits.requestBytesMax);
+    // Requests with a node belong to one proxy and are not shared.
+    const isShared = ({ node }: Incoming): boolean => node === undefined;
+    this.#requests = {
+      sotw: new RequestMemo(bytes => sotwMessage(bytes, namesMax), isShared),
+      delta: new RequestMemo(bytes => deltaMessage(bytes, namesMax), isShared),
+    };
     this.#hub = new Hub(options);
     this.#server = new Server(serverOptions(options.limits));
     this.#streams = new StreamTurns({ clock: options.host.clock, silentMsMax: options.limits.newStreamWaitMs });

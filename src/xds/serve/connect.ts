@@ -14,7 +14,13 @@ import { API_GENERATOR } from '../../core/model/mcp-kinds.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import { whyNotRegistered } from '../../core/registration/registration.ts';
 import type { State } from '../../core/state.ts';
-import { type Charge, EXTENSIONS_CHARS_MAX, NODE_CHARS_MAX, NODE_ID_CHARS_MAX } from './fact-budget.ts';
+import {
+  ADDRESSES_CHARS_MAX,
+  type Charge,
+  EXTENSIONS_CHARS_MAX,
+  NODE_CHARS_MAX,
+  NODE_ID_CHARS_MAX,
+} from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
 
 /** What a stream is admitted with. */
@@ -135,6 +141,8 @@ function overBudget({ extensions, ...rest }: JsonObject, isKnown: boolean, charg
   // It is part of the connection's name, which many facts repeat.
   if (typeof rest.id === 'string' && rest.id.length > NODE_ID_CHARS_MAX) return 'the node id is too long';
   if (chars > NODE_CHARS_MAX) return `the node is larger than ${NODE_CHARS_MAX / 1024} KiB`;
+  if (isObject(rest.metadata) && metadataText(rest.metadata, 'INSTANCE_IPS').length > ADDRESSES_CHARS_MAX)
+    return `the node lists more than ${ADDRESSES_CHARS_MAX / 1024} KiB of addresses`;
   if (charsOf(extensions) > EXTENSIONS_CHARS_MAX)
     return `the extensions of the node are larger than ${EXTENSIONS_CHARS_MAX / 1024} KiB`;
   return charge(chars + (isKnown ? 0 : charsOf(extensions)));

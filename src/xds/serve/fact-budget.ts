@@ -17,6 +17,8 @@ export const FACT_CHARS_MIN = 1_024;
 export const NODE_CHARS_MAX = 512 * 1024;
 /** The extensions that a node lists; stock Envoy's list has 100,000. */
 export const EXTENSIONS_CHARS_MAX = 512 * 1024;
+/** Of INSTANCE_IPS: a pod has two addresses, a machine one or two an interface. Each is parsed and compared. */
+export const ADDRESSES_CHARS_MAX = 16 * 1024;
 export const NODE_ID_CHARS_MAX = 1_024;
 /** What is kept of the message of a refusal. */
 export const NACK_CHARS_MAX = 16 * 1024;

@@ -31,6 +31,7 @@ import { debugAnswer } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { InputQueue } from './input-queue.ts';
+import { inItsTurn, NAMES_PER_TURN, nextTurn } from './large-request.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import type { Incoming, StreamInput } from './stream-input.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
@@ -61,7 +62,7 @@ export class AdsStream implements Sender {
   readonly #context: StreamContext;
   readonly #admission: Admission;
   readonly #inputs = new InputQueue<StreamInput>({
-    handle: input => this.#handle(input),
+    handle: input => inItsTurn(input, () => this.#handle(input)),
     drained: () => this.#resumeReading(),
     failed: error => this.failed(error),
   });
@@ -178,11 +179,10 @@ export class AdsStream implements Sender {
 
   async #leave(reason: string): Promise<void> {
     try {
-      const { connection } = this;
-      this.#context.subscriptionFacts.onDisconnected(connection);
-      if (connection !== '') {
-        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection, reason }]);
-        this.#context.host.machines?.disconnected(connection);
+      this.#context.subscriptionFacts.onDisconnected(this.connection);
+      if (this.connection !== '') {
+        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection: this.connection, reason }]);
+        this.#context.host.machines?.disconnected(this.connection);
       }
     } finally {
       this.#context.onGone(this);
@@ -267,7 +267,8 @@ export class AdsStream implements Sender {
 
   async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
     const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
-    if (!this.#affords(typeUrl.length + namesChars(subscribe) + namesChars(unsubscribe))) return;
+    if (subscribe.length + unsubscribe.length > NAMES_PER_TURN) await nextTurn();
+    if (this.ended || !this.#affords(typeUrl.length + namesChars(subscribe) + namesChars(unsubscribe))) return;
     const connection = this.#unrecordedArrival?.connection ?? this.connection;
     const { host, subscriptionFacts } = this.#context;
     const current = () => host.state().proxies.get(connection)?.subscriptions[typeUrl];
@@ -285,13 +286,12 @@ export class AdsStream implements Sender {
   async #nacked(effect: SessionEffect & { readonly kind: 'Nacked' }): Promise<undefined> {
     const { typeUrl, blamed } = effect;
     const message = effect.message.slice(0, NACK_CHARS_MAX);
-    const { connection } = this;
     const { host } = this.#context;
     if (!this.#affords(message.length)) return;
-    await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
+    await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection: this.connection, typeUrl, message }]);
     this.#noteType(typeUrl, { blamed });
     host.observe?.({ kind: 'Nacked', typeUrl });
-    host.nacked?.({ connection, typeUrl, message, resources: blamed });
+    host.nacked?.({ connection: this.connection, typeUrl, message, resources: blamed });
   }
 
   /** Synchronous if everything is memoised, as it is in a push for all but the first of many equal proxies. */

@@ -197,7 +197,8 @@ export interface Session {
 
 /** Limits of one stream. A stream that exceeds one is closed with RESOURCE_EXHAUSTED. */
 export const WATCHED_TYPES_MAX = 64;
-export const WATCHED_NAMES_MAX = 100_000;
+/** Of one type: as many as a request of 4 MiB can name with 64 bytes each. */
+export const WATCHED_NAMES_MAX = 65_536;
 export const TYPE_URL_CHARS_MAX = 512;
 /** Unanswered responses of one type that are kept apart; the oldest are merged. */
 export const UNANSWERED_MAX = 16;

@@ -46,3 +46,24 @@ export function hasMoreFields(bytes: Uint8Array, type: Type, within: readonly st
   count(type, undefined, reader.len, 0);
   return left < 0;
 }
+
+/**
+ * True if `bytes`, a message, holds more than `max` of the fields with these numbers, those of messages in it not
+ * counted. False for bytes that are no message.
+ */
+export function hasMoreOf(bytes: Uint8Array, numbers: ReadonlySet<number>, max: number): boolean {
+  // A field takes two bytes at least.
+  if (bytes.length <= 2 * max) return false;
+  let found = 0;
+  const reader = protobuf.Reader.create(bytes);
+  try {
+    while (reader.pos < reader.len && found <= max) {
+      const tag = reader.uint32();
+      if (numbers.has(tag >>> 3)) found++;
+      reader.skipType(tag & 7);
+    }
+  } catch {
+    return false;
+  }
+  return found > max;
+}

@@ -22,6 +22,20 @@ export function framedString(fieldNumber: number, text: string): Buffer {
   return out;
 }
 
+/** The values of a repeated string field, in order, in one piece; an empty text is a value too. */
+export function framedStrings(fieldNumber: number, texts: readonly string[]): Buffer {
+  const lengths = texts.map(text => Buffer.byteLength(text));
+  const heads = lengths.map(length => header(fieldNumber, length));
+  const out = Buffer.allocUnsafe(lengths.reduce((sum, length, i) => sum + heads[i]!.length + length, 0));
+  let at = 0;
+  for (const [i, text] of texts.entries()) {
+    out.set(heads[i]!, at);
+    at += heads[i]!.length;
+    at += out.write(text, at);
+  }
+  return out;
+}
+
 /** Tag and length of a length-delimited field. */
 export function header(fieldNumber: number, length: number): readonly number[] {
   return [...varint((fieldNumber << 3) | WIRE_LENGTH_DELIMITED), ...varint(length)];

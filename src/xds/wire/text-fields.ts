@@ -15,6 +15,20 @@ const REPLACEMENT = '\ufffd';
  * false for it.
  */
 export function eachText(message: Uint8Array, field: (number: number, text: string) => boolean): boolean {
+  return eachPart(message, (number, bytes, start, end) => {
+    const text = textAt(bytes, start, end);
+    return text !== undefined && field(number, text);
+  });
+}
+
+/**
+ * Calls `field` with number and place of each field, in order. False: a field is not a string or a message, or `field`
+ * returned false for it.
+ */
+export function eachPart(
+  message: Uint8Array,
+  field: (number: number, bytes: Buffer, start: number, end: number) => boolean,
+): boolean {
   const bytes = Buffer.isBuffer(message)
     ? message
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
@@ -30,10 +44,14 @@ export function eachText(message: Uint8Array, field: (number: number, text: stri
       if (part <= 0x7f) break;
     }
     const end = at + length;
-    if (end > bytes.length) return false;
-    const text = length === 0 ? '' : bytes.toString('utf8', at, end);
-    if (text.includes(REPLACEMENT) || !field(tag >> 3, text)) return false;
+    if (end > bytes.length || !field(tag >> 3, bytes, at, end)) return false;
     at = end;
   }
   return true;
+}
+
+/** Undefined: it is not UTF-8. */
+export function textAt(bytes: Buffer, start: number, end: number): string | undefined {
+  const text = start === end ? '' : bytes.toString('utf8', start, end);
+  return text.includes(REPLACEMENT) ? undefined : text;
 }

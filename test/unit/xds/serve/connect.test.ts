@@ -19,3 +19,16 @@ it('a ztunnel is refused unless ambient mode is on', () => {
     connection: 'z.istio-system',
   });
 });
+
+it('a node that lists thousands of addresses is refused', () => {
+  const arrival = (count: number) => {
+    const INSTANCE_IPS = Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`).join(',');
+    const sidecar = { id: 'sidecar~10.9.9.9~a.b~b.svc.cluster.local', metadata: { NAMESPACE: 'b', INSTANCE_IPS } };
+    return arrivalOf(world([]), sidecar, 'delta', UNLIMITED, id => id);
+  };
+  expect(arrival(1_000)).toMatchObject({ connection: 'a.b' });
+  expect(arrival(2_000)).toEqual({
+    status: 'RESOURCE_EXHAUSTED',
+    error: 'the node lists more than 16 KiB of addresses',
+  });
+});

@@ -6,7 +6,9 @@ import {
   decodeDiscoveryRequest,
   deltaDiscoveryResponse,
   discoveryResponse,
+  NAMES_MAX,
   NODE_FIELDS_MAX,
+  namesMaxOf,
 } from '../../../../src/xds/serve/discovery.ts';
 import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
 
@@ -20,6 +22,10 @@ function list<T>(make: (i: number) => T): T[] {
 
 function repeated<T>(make: (i: number) => readonly [string, T]): Record<string, T> {
   return Object.fromEntries(list(make));
+}
+
+function names(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `n${i}`);
 }
 
 describe('encoded discovery responses', () => {
@@ -133,7 +139,10 @@ describe('decoded discovery requests', () => {
       typeUrl: typeUrl(CLUSTER),
       resourceNamesSubscribe: ['*', 'a'],
       resourceNamesUnsubscribe: ['b'],
-      initialResourceVersions: { a: '1', __proto__x: '2' },
+      initialResourceVersions: new Map([
+        ['a', '1'],
+        ['__proto__x', '2'],
+      ]),
       responseNonce: 'n',
       errorDetail: { code: 0, message: '' },
     });
@@ -161,6 +170,28 @@ describe('decoded discovery requests', () => {
       initialResourceVersions: repeated(i => [`k${i}`, 'v']),
     });
     expect(decodeDeltaDiscoveryRequest(bytes).resourceNamesSubscribe).toHaveLength(NODE_FIELDS_MAX + 1);
+  });
+
+  test.each([
+    ['DiscoveryRequest', decodeDiscoveryRequest, (n: number) => ({ resourceNames: names(n) })],
+    ['DeltaDiscoveryRequest', decodeDeltaDiscoveryRequest, (n: number) => ({ resourceNamesSubscribe: names(n) })],
+    ['DeltaDiscoveryRequest', decodeDeltaDiscoveryRequest, (n: number) => ({ resourceNamesUnsubscribe: names(n) })],
+    [
+      'DeltaDiscoveryRequest',
+      decodeDeltaDiscoveryRequest,
+      (n: number) => ({ initialResourceVersions: Object.fromEntries(names(n).map(name => [name, 'v'])) }),
+    ],
+  ] as const)('are refused before they are decoded if a %s has too many names', (type, decode, made) => {
+    const bytesOf = (n: number) => encodeMessage(`envoy.service.discovery.v3.${type}`, { typeUrl: 't', ...made(n) });
+    expect(() => decode(bytesOf(5), 4)).toThrow('more than 4 names');
+    expect(decode(bytesOf(4), 4).typeUrl).toBe('t');
+    expect(() => decode(bytesOf(NAMES_MAX + 1))).toThrow(/more than \d+ names/);
+  });
+
+  test('may have more names where longer ones are taken', () => {
+    expect(namesMaxOf(1_024)).toBe(NAMES_MAX);
+    expect(namesMaxOf(4 * 1024 * 1024)).toBe(NAMES_MAX);
+    expect(namesMaxOf(64 * 1024 * 1024)).toBe(16 * NAMES_MAX);
   });
 
   test('are errors if malformed', () => {

@@ -9,11 +9,12 @@ import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { defaultScheduleSettings } from '../../../../src/xds/push/settings.ts';
 import type { DebugReply } from '../../../../src/xds/serve/host.ts';
 import { Hub } from '../../../../src/xds/serve/hub.ts';
+import { NAMES_PER_TURN } from '../../../../src/xds/serve/large-request.ts';
 import { defaultXdsLimits } from '../../../../src/xds/serve/limits.ts';
 import type { AdsStream } from '../../../../src/xds/serve/stream.ts';
 import { LISTED_NAMES_MIN } from '../../../../src/xds/serve/subscription-facts.ts';
 import type { Transport } from '../../../../src/xds/serve/transport.ts';
-import { EDS } from '../../../../src/xds/session/types.ts';
+import { CDS, EDS } from '../../../../src/xds/session/types.ts';
 import { MemoryHost, testSources } from '../../../protocol/memory-host.ts';
 import { nodeOf } from '../../world.ts';
 
@@ -76,6 +77,45 @@ describe('a list of names that several proxies subscribe to', () => {
     ask(await opened(hub), 'third', EDS, names);
     await settled();
     expect(subscribed(host).map(([, listed]) => listed)).toEqual([names, names]);
+    await hub.stop(0);
+  });
+});
+
+describe('a request with thousands of names', () => {
+  const many = Array.from({ length: NAMES_PER_TURN + 1 }, (_, i) => `n${i}`);
+
+  /** Counts what is recorded. */
+  class CountingHost extends MemoryHost {
+    calls = 0;
+    override async record(facts: readonly Unrecorded[]): Promise<State> {
+      this.calls += 1;
+      return super.record(facts);
+    }
+  }
+
+  test.each([
+    ['few', names, 1],
+    ['many', many, 0],
+  ])('is recorded in a turn of its own, in order: %s', async (_, subscribe, calls) => {
+    const host = new CountingHost();
+    const hub = hubOf(host);
+    const stream = await opened(hub);
+    ask(stream, 'a', EDS, subscribe);
+    expect(host.calls).toBe(calls);
+    ask(stream, 'a', CDS, []);
+    await expect.poll(() => host.facts('ProxySubscribed').map(({ typeUrl }) => typeUrl)).toEqual([EDS, CDS]);
+    await hub.stop(0);
+  });
+
+  test('is not recorded if the stream ends before its turn', async () => {
+    const host = new CountingHost();
+    const hub = hubOf(host);
+    const stream = await opened(hub);
+    ask(stream, 'a', EDS, many);
+    await new Promise(resolve => setImmediate(resolve));
+    stream.end('UNAVAILABLE', 'over');
+    await settled();
+    expect(host.facts('ProxySubscribed')).toEqual([]);
     await hub.stop(0);
   });
 });
