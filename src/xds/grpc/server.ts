@@ -30,6 +30,7 @@ import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
 import type { EndCode, Transport } from '../serve/transport.ts';
 import { readDirectly } from './direct-read.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
+import { IdleConnections } from './idle-connections.ts';
 import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
 import { deltaMessage, sotwMessage } from './requests.ts';
@@ -116,6 +117,7 @@ export class XdsServer {
     this.#server = new Server(serverOptions(options.limits));
     this.#streams = new StreamTurns({ clock: options.host.clock, silentMsMax: options.limits.newStreamWaitMs });
     this.#streams.attach(this.#server);
+    new IdleConnections(options.host.clock).attach(this.#server);
     addMethods(this.#server, options.methods ?? {}, call => this.#begun(call));
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),

@@ -1,6 +1,6 @@
-// Requests that list thousands of names: what follows from one is cut over turns of the event loop (decoding, the step of
-// the session, its fact), so that a list of the largest size, or many of them in one packet, delays nothing for long.
-// The inputs of a stream stay in order, since its queue waits for the promise.
+// Requests that list thousands of names: what follows from one is cut over turns of the event loop (decoding, the step
+// of the session, its fact), so that a list of the largest size, or many of them in one packet, delays nothing for
+// long. The inputs of a stream stay in order, since its queue waits for the promise.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientRequest } from '../session/session.ts';
