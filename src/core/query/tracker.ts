@@ -292,17 +292,17 @@ export class Tracker {
   #verify(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     if (entry.validity === 'invalid') return false;
     this.stats.verifications++;
-    this.#budget.charge(entry.calls.length / CALLS_PER_WORK_UNIT / 4);
     const replaced: (readonly [Call, Entry])[] = [];
-    for (const call of entry.calls) {
-      if (this.#callIsCurrent(state, proxy, call)) continue;
-      const bound = call.binding?.value as BoundSelection | undefined;
-      const now = this.#ensure(state, proxy, call.query, call.arg, bound);
-      if (now.value !== call.value) return false;
+    const holds = entry.calls.every(call => {
+      if (this.#callIsCurrent(state, proxy, call)) return true;
+      const now = this.#ensure(state, proxy, call.query, call.arg, call.binding?.value as BoundSelection | undefined);
       replaced.push([call, now]);
-    }
-    // Calls are updated only now that all are known to hold: a failed verification leaves them for the run that follows
-    // to reuse.
+      return now.value === call.value;
+    });
+    // Charged last: before the calls, a charge larger than a slice would interrupt each slice at the first that runs.
+    this.#budget.charge(entry.calls.length / CALLS_PER_WORK_UNIT / 4);
+    if (!holds) return false;
+    // Only now that all are known to hold: a failed verification leaves the calls for the run that follows to reuse.
     let facetsChanged = false;
     for (const [call, now] of replaced) {
       if (now !== call.entry) {

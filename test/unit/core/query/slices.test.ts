@@ -1,0 +1,27 @@
+// Work in slices makes progress in each of them, however small they are beside the work.
+
+import { describe, expect, it } from 'vitest';
+import type { Query, Selection } from '../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { CALLS_PER_WORK_UNIT } from '../../../../src/core/query/work-budget.ts';
+import { put } from '../../world.ts';
+import { authentication, start } from './tracker-scene.ts';
+
+describe('a verification that is charged more than a slice', () => {
+  const SLICE = 10;
+  const items = Array.from({ length: SLICE * CALLS_PER_WORK_UNIT * 8 }, (_, i) => ({ key: `prod/${i}` }));
+  const found: Selection<{ readonly key: string }, boolean> = {
+    name: 'found',
+    run: (reader, { key }) => reader.object('PeerAuthentication', key) !== undefined,
+  };
+  const all: Query<'', readonly boolean[]> = { name: 'all', run: reader => reader.selectEach(found, items) };
+
+  it('ends although a call has to run in it', () => {
+    const tracker = new Tracker();
+    tracker.get(start, undefined, all, '');
+    const changed = put(start, authentication('7')).state;
+    const look = () => tracker.within(SLICE, () => tracker.get(changed, undefined, all, '') as object).value;
+    const looks = [look(), look(), look()];
+    expect((looks.find(value => value !== undefined) as readonly boolean[]).indexOf(true)).toBe(7);
+  });
+});
