@@ -25,8 +25,9 @@ export function distinctChains(
     const { serverNames = [], applicationProtocols = [] } = chain.filterChainMatch ?? {};
     const protocols = applicationProtocols.join(',');
     const names = serverNames.length === 0 ? [''] : serverNames;
-    const own = names.filter(name => !taken.has(`${protocols}|${name}`));
-    for (const name of names) if (!own.includes(name)) lost.add(name);
+    const isTaken = (name: string): boolean => taken.has(`${protocols}|${name}`);
+    const own = names.filter(name => !isTaken(name));
+    for (const name of names) if (isTaken(name)) lost.add(name);
     for (const name of own) taken.add(`${protocols}|${name}`);
     if (own.length === names.length) return [chain];
     return own.length === 0 ? [] : [narrow(chain, own)];

@@ -22,6 +22,9 @@ const socket = {
 const log = [{ name: 'log' }];
 const chain: FilterChain = { name: 'c' };
 
+/** A comparison of each with each takes ten times as long. */
+const CPU_MS_MAX = 3_000;
+
 describe('a gateway’s listener', () => {
   const inputs = {
     name: 'gw',
@@ -105,5 +108,19 @@ describe('a gateway’s listener', () => {
     });
     expect(distinctChains([{}, of([]), first], narrow)).toEqual({ chains: [{}, first], lost: [''] });
     expect(distinctChains([first], narrow)).toEqual({ chains: [first], lost: [] });
+  });
+
+  it('keeps the names of a chain at a cost that follows their number', () => {
+    const serverNames = Array.from({ length: 100_000 }, (_, i) => `h${i}.example.com`);
+    const chain = { filterChainMatch: { serverNames } };
+    const before = process.cpuUsage();
+    const { chains, lost } = distinctChains(
+      [chain, { filterChainMatch: { serverNames: [...serverNames] } }],
+      () => ({}),
+    );
+    expect(chains).toEqual([chain]);
+    expect(lost).toHaveLength(serverNames.length);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(CPU_MS_MAX);
   });
 });
