@@ -2,14 +2,15 @@
 // and has no snapshots if it was imported. The journal is not touched: its states lie in files beside it, or in the
 // user's cache folder where nothing may be written there.
 //
-// Invariants: a file is used only for the journal whose chain has its hash at its position, so it holds what folding
-// gives. A file is there whole or not at all (renamed when it is written; gzip's checksum and the number of facts are
-// compared). Objects with private values (those of Secrets, and what the journal sealed because its writer marked it)
-// are not copied into it: it names the event that the journal has them in, and a state with any other private value is
-// not kept. Nothing depends on a file: what cannot be read is folded.
+// Invariants: a file is used only for the journal whose chain has its hash at its position, and only if it is
+// authenticated with a key that this user alone has (in the cache folder), so it holds what folding gave: states may
+// lie beside a journal that came from elsewhere. A file is there whole or not at all (renamed when it is written).
+// Objects with private values (those of Secrets, and what the journal sealed because its writer marked it) are not
+// copied into it: it names the event that the journal has them in, and a state with any other private value is not
+// kept. Nothing depends on a file: what cannot be read is folded.
 
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
@@ -29,8 +30,11 @@ export const STATE_FILES_MAX = 24;
 export const FACTS_WRITTEN_MAX = 100_000;
 /** Of a file, unpacked; a larger one is not read. */
 const FILE_BYTES_MAX = 448 * 1024 * 1024;
-const FORMAT = 1;
-const ENDING = '.facts.gz';
+const FORMAT = 2;
+const ENDING = '.facts';
+/** Of the key, and of the code that a file begins with (HMAC-SHA-256 of the rest). */
+const KEY_BYTES = 32;
+export const CODE_BYTES = 32;
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
@@ -56,18 +60,46 @@ export function stateCacheOf(journal: Journal, env: NodeJS.ProcessEnv = process.
   if (journal.path === 'memory' || (env.PERIPLUS_NO_CACHE ?? '') !== '') return undefined;
   const digest = createHash('sha256').update(journal.path).digest('hex').slice(0, 16);
   const ofUser = join(cacheFolder(env), digest);
-  return new StateCache(journal, [`${journal.path}.states`, ofUser]);
+  return new StateCache(journal, [`${journal.path}.states`, ofUser], () => keyIn(cacheFolder(env)));
+}
+
+/** The user's key; made if there is none. Undefined: nothing can be kept there. Never rejects. */
+export async function keyIn(folder: string): Promise<Buffer | undefined> {
+  const path = join(folder, 'states.key');
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // Whole under its name, since another process may read it at once.
+    const draft = `${path}.${randomBytes(8).toString('hex')}`;
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) {
+      await writeFile(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' });
+      await link(draft, path).catch(() => undefined);
+      await rm(draft, { force: true });
+    }
+    const found = await stat(path);
+    if (!found.isFile() || found.size !== KEY_BYTES) return undefined;
+    return await readFile(path);
+  } catch {
+    return undefined;
+  }
 }
 
 export class StateCache {
   readonly #journal: Journal;
   /** The first that can be written is written; all are read. */
   readonly #folders: readonly string[];
+  readonly #keyOf: () => Promise<Buffer | undefined>;
+  #key: Promise<Buffer | undefined> | undefined;
   #offered: State[] = [];
 
-  constructor(journal: Journal, folders: readonly string[]) {
+  /** `keyOf`: what files are authenticated with; undefined: none is read or written. */
+  constructor(journal: Journal, folders: readonly string[], keyOf: () => Promise<Buffer | undefined>) {
     this.#journal = journal;
     this.#folders = folders;
+    this.#keyOf = keyOf;
   }
 
   /** The newest kept state from `from` to `atMost`, both included. Never rejects: an unreadable file is passed over. */
@@ -99,6 +131,8 @@ export class StateCache {
   }
 
   async #write(state: State): Promise<boolean> {
+    const key = await this.#theKey();
+    if (key === undefined) return false;
     const sealed = await sealedIn(this.#journal, state.seq);
     const lines = sealed === undefined ? undefined : linesOf(state, this.#journal.base().seq, sealed);
     const chain = await this.#hashAt(state.seq);
@@ -111,7 +145,8 @@ export class StateCache {
       facts: lines.length,
     };
     const text = [header, ...lines].map(line => JSON.stringify(line)).join('\n');
-    const bytes = await pack(text, { level: constants.Z_BEST_SPEED });
+    const packed = await pack(text, { level: constants.Z_BEST_SPEED });
+    const bytes = Buffer.concat([codeOf(key, packed), packed]);
     for (const folder of this.#folders) if (await writeIn(folder, state.seq, bytes)) return true;
     return false;
   }
@@ -120,7 +155,12 @@ export class StateCache {
     // A pipe is not opened: that would wait for its writer.
     const found = await stat(path);
     if (!found.isFile() || found.size > FILE_BYTES_MAX) return undefined;
-    const bytes = await unpack(await readFile(path), { maxOutputLength: FILE_BYTES_MAX });
+    const key = await this.#theKey();
+    if (key === undefined || found.size < CODE_BYTES) return undefined;
+    const whole = await readFile(path);
+    const packed = whole.subarray(CODE_BYTES);
+    if (!timingSafeEqual(codeOf(key, packed), whole.subarray(0, CODE_BYTES))) return undefined;
+    const bytes = await unpack(packed, { maxOutputLength: FILE_BYTES_MAX });
     const [first = '', ...lines] = bytes.toString('utf8').split('\n');
     const header = JSON.parse(first) as Header;
     if (header.format !== FORMAT || header.snapshotFormat > SNAPSHOT_FORMAT || header.seq !== seq) return undefined;
@@ -131,6 +171,11 @@ export class StateCache {
       restoring.fact(source, objectAt === undefined ? fact : { ...fact, object: await this.#objectAt(objectAt) });
     }
     return restoring.finish();
+  }
+
+  #theKey(): Promise<Buffer | undefined> {
+    this.#key ??= this.#keyOf();
+    return this.#key;
   }
 
   async #hashAt(seq: number): Promise<string | undefined> {
@@ -144,6 +189,10 @@ export class StateCache {
     }
     throw new Error(`event ${seq} has no object`);
   }
+}
+
+function codeOf(key: Buffer, packed: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(packed).digest();
 }
 
 /**

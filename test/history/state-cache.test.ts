@@ -1,15 +1,16 @@
 // States kept for the next process: equal to what folding gives, of this journal only, without private values, and
 // never needed.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import { History, openHistory, STATE_EVENTS_MAX } from '../../src/history/history.ts';
-import { STATE_FILES_MAX, StateCache, stateCacheOf } from '../../src/history/state-cache.ts';
+import { CODE_BYTES, keyIn, STATE_FILES_MAX, StateCache, stateCacheOf } from '../../src/history/state-cache.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
 import { openJournal } from '../../src/journal/open.ts';
@@ -22,7 +23,10 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'periplus-states-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function service(name: string, app: string, port: number | string = 80): Unrecorded {
   const object = {
@@ -51,8 +55,19 @@ async function journalOf(facts: readonly Unrecorded[]): Promise<Journal> {
   return journal;
 }
 
+const KEY = Buffer.alloc(32, 1);
+
+function cacheOf(journal: Journal, folders: readonly string[] = [folder]): StateCache {
+  return new StateCache(journal, folders, async () => KEY);
+}
+
+/** Of a file, without its code. */
+function textOf(path: string): string {
+  return gunzipSync(readFileSync(path).subarray(CODE_BYTES)).toString('utf8');
+}
+
 async function kept(journal: Journal, folders: readonly string[], seq = journal.head().seq): Promise<StateCache> {
-  const cache = new StateCache(journal, folders);
+  const cache = cacheOf(journal, folders);
   cache.offer(await new History(journal).at(seq));
   await cache.write();
   return cache;
@@ -70,7 +85,7 @@ describe('a kept state', () => {
   test('is the newest between the two positions', async () => {
     const journal = await journalOf(facts);
     for (const seq of [2, 3, 4]) await kept(journal, [folder], seq);
-    const cache = new StateCache(journal, [folder]);
+    const cache = cacheOf(journal);
     expect((await cache.nearest(3, 0))?.seq).toBe(3);
     expect(await cache.nearest(1, 0)).toBeUndefined();
     expect(await cache.nearest(9, 5)).toBeUndefined();
@@ -80,7 +95,7 @@ describe('a kept state', () => {
     const journal = await journalOf(facts);
     await kept(journal, [folder]);
     const [file = ''] = readdirSync(folder);
-    const text = gunzipSync(readFileSync(join(folder, file))).toString('utf8');
+    const text = textOf(join(folder, file));
     expect(text).toContain('three');
     expect(text).not.toContain(PRIVATE);
     expect(text).not.toContain('sealed:');
@@ -94,8 +109,7 @@ describe('a kept state', () => {
       await journal.append(facts);
       return journal;
     };
-    const texts = (): readonly string[] =>
-      readdirSync(folder).map(file => gunzipSync(readFileSync(join(folder, file))).toString('utf8'));
+    const texts = (): readonly string[] => readdirSync(folder).map(file => textOf(join(folder, file)));
 
     test('names their events instead of copying them', async () => {
       const journal = await marked([service('a', 'once'), service('b', PRIVATE), service('a', PRIVATE)]);
@@ -127,15 +141,43 @@ describe('a kept state', () => {
   test('is not taken for that of another journal', async () => {
     await kept(await journalOf(facts), [folder]);
     const other = await journalOf([...facts.slice(0, 3), service('a', 'four')]);
-    expect(await new StateCache(other, [folder]).nearest(4, 0)).toBeUndefined();
+    expect(await cacheOf(other).nearest(4, 0)).toBeUndefined();
+  });
+
+  test('is not taken from a file that came with the journal', async () => {
+    const journal = await journalOf(facts);
+    await kept(journal, [folder]);
+    const path = join(folder, '4.facts');
+    const forged = gzipSync(textOf(path).replaceAll('three', 'forged'));
+    const codes = [
+      readFileSync(path).subarray(0, CODE_BYTES),
+      createHmac('sha256', Buffer.alloc(32, 2)).update(forged).digest(),
+    ];
+    for (const code of codes) {
+      writeFileSync(path, Buffer.concat([code, forged]));
+      expect(await cacheOf(journal).nearest(4, 0)).toBeUndefined();
+    }
+    const own = createHmac('sha256', KEY).update(forged).digest();
+    writeFileSync(path, Buffer.concat([own, forged]));
+    expect((await cacheOf(journal).nearest(4, 0))?.seq).toBe(4);
+  });
+
+  test('is neither written nor read without a key', async () => {
+    const journal = await journalOf(facts);
+    const none = new StateCache(journal, [folder], async () => undefined);
+    none.offer(await new History(journal).at(4));
+    await none.write();
+    expect(readdirSync(folder)).toEqual([]);
+    await kept(journal, [folder]);
+    expect(await none.nearest(4, 0)).toBeUndefined();
   });
 
   test('that is damaged is passed over for an older one', async () => {
     const journal = await journalOf(facts);
     await kept(journal, [folder], 2);
     await kept(journal, [folder]);
-    truncateSync(join(folder, '4.facts.gz'), 100);
-    expect((await new StateCache(journal, [folder]).nearest(4, 0))?.seq).toBe(2);
+    truncateSync(join(folder, '4.facts'), 100);
+    expect((await cacheOf(journal).nearest(4, 0))?.seq).toBe(2);
   });
 
   test('goes to the second folder where the first cannot be written', async () => {
@@ -144,7 +186,7 @@ describe('a kept state', () => {
     writeFileSync(barred, '');
     const second = join(folder, 'second');
     expect((await (await kept(journal, [barred, second])).nearest(4, 0))?.seq).toBe(4);
-    expect(readdirSync(second)).toEqual(['4.facts.gz']);
+    expect(readdirSync(second)).toEqual(['4.facts']);
   });
 
   test('makes room for newer ones', async () => {
@@ -167,6 +209,7 @@ describe('states of a journal in memory, and with PERIPLUS_NO_CACHE,', () => {
 
 describe('a long journal without snapshots', () => {
   test('is folded once, and the next process starts from the kept states', async () => {
+    vi.stubEnv('XDG_CACHE_HOME', join(folder, 'cache'));
     const path = join(folder, 'journal.db');
     const writing = await openJournal(path, { durability: 'off' });
     const versions = Array.from({ length: STATE_EVENTS_MAX + 500 }, (_, i) => service(`s-${i % 7}`, `app-${i}`));
@@ -175,10 +218,7 @@ describe('a long journal without snapshots', () => {
     const first = await openHistory(path, { keepStates: true });
     const wanted = stateHash(await first.at(versions.length));
     await first.close();
-    expect(readdirSync(`${path}.states`).sort()).toEqual([
-      `${STATE_EVENTS_MAX}.facts.gz`,
-      `${versions.length}.facts.gz`,
-    ]);
+    expect(readdirSync(`${path}.states`).sort()).toEqual([`${STATE_EVENTS_MAX}.facts`, `${versions.length}.facts`]);
     const seen: number[] = [];
     const next = await openHistory(path, { keepStates: true, onProgress: seq => seen.push(seq) });
     expect(stateHash(await next.at(versions.length))).toBe(wanted);
@@ -186,5 +226,22 @@ describe('a long journal without snapshots', () => {
     expect((await next.at(STATE_EVENTS_MAX + 10)).seq).toBe(STATE_EVENTS_MAX + 10);
     expect(seen).toEqual([STATE_EVENTS_MAX + 10]);
     await next.close();
+  });
+});
+
+describe('the key of a user', () => {
+  test('is made once, readable for the user alone', async () => {
+    const [one, other] = await Promise.all([keyIn(folder), keyIn(folder)]);
+    expect(one).toHaveLength(32);
+    expect([other, await keyIn(folder)]).toEqual([one, one]);
+    expect(readdirSync(folder)).toEqual(['states.key']);
+    expect(statSync(join(folder, 'states.key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('is none where it is no key, or nothing can be kept', async () => {
+    writeFileSync(join(folder, 'states.key'), 'short');
+    expect(await keyIn(folder)).toBeUndefined();
+    writeFileSync(join(folder, 'file'), '');
+    expect(await keyIn(join(folder, 'file', 'below'))).toBeUndefined();
   });
 });
