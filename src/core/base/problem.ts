@@ -14,6 +14,21 @@ export interface Problem {
   readonly message: string;
 }
 
+/**
+ * Thrown by a reporter that keeps no further problem, to end a check whose findings would be dropped: an object may
+ * have a mistake in each of half a million elements. One instance: nothing of where it was thrown is of interest.
+ */
+export const enoughProblems = new (class EnoughProblems extends Error {})('there are more problems than are kept');
+
+/** Runs a check until its end, or until its reporter has enough. */
+export function untilEnough(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error !== enoughProblems) throw error;
+  }
+}
+
 export function problem(path: string, message: string): Problem {
   return { path, message };
 }

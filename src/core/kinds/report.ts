@@ -3,19 +3,24 @@
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
-import { type Problem, problem } from '../base/problem.ts';
+import { enoughProblems, type Problem, problem, untilEnough } from '../base/problem.ts';
 import { PROBLEMS_MAX } from '../schema/decode.ts';
 
 export type Report = (path: string, message: string) => void;
 
 const SHOWN_LENGTH_MAX = 60;
 
-/** The value if the rules found nothing, else all that they found (up to PROBLEMS_MAX). */
+/**
+ * The value if the rules found nothing, else all that they found, up to PROBLEMS_MAX: at the next one the reporter ends
+ * the rules.
+ */
 export function checked<T>(value: T, rules: (value: T, report: Report) => void): Either<NonEmptyArray<Problem>, T> {
   const problems: Problem[] = [];
-  rules(value, (path, message) => {
-    if (problems.length < PROBLEMS_MAX) problems.push(problem(path, message));
-  });
+  const report: Report = (path, message) => {
+    if (problems.length === PROBLEMS_MAX) throw enoughProblems;
+    problems.push(problem(path, message));
+  };
+  untilEnough(() => rules(value, report));
   const [first, ...rest] = problems;
   return first === undefined ? right(value) : left([first, ...rest]);
 }

@@ -12,7 +12,7 @@ import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { type Problem, problem } from '../base/problem.ts';
+import { enoughProblems, type Problem, problem, untilEnough } from '../base/problem.ts';
 import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
 
@@ -95,7 +95,10 @@ export function makeDecoder<M>(schema: Schema): Decode<M> {
       path: [],
       problems: [],
     };
-    const value = readMessage(compiler, messageOf(compiler, type), context, json, path);
+    let value: JsonLike | undefined;
+    untilEnough(() => {
+      value = readMessage(compiler, messageOf(compiler, type), context, json, path);
+    });
     if (context.problems.length === 0) return right(value as M[typeof type]);
     return left(context.problems as unknown as NonEmptyArray<Problem>);
   };
@@ -317,7 +320,10 @@ function anyReader(compiler: Compiler): Read {
 
 function report(context: Context, message: string, path: string): undefined {
   if (context.problems.length < PROBLEMS_MAX) context.problems.push(problem(path, message));
-  else if (context.problems.length === PROBLEMS_MAX) context.problems.push(problem('', 'there are more problems'));
+  else {
+    context.problems.push(problem('', 'there are more problems'));
+    throw enoughProblems;
+  }
   return undefined;
 }
 

@@ -3,6 +3,7 @@
 import { isObject, type Json } from '../../base/json.ts';
 import type { RawObject } from '../../event.ts';
 import type { Obj } from '../../model/object.ts';
+import { PROBLEMS_MAX } from '../../schema/decode.ts';
 import type { AuthorizationPolicy, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
 import type { Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
@@ -102,11 +103,13 @@ function checkAuthorizationPolicy(spec: AuthorizationPolicy, report: Report, raw
 /** Returns those without a problem. The problems of action CUSTOM come before all others. */
 function checkRules(rules: readonly Rule[], action: string, report: Report): readonly Rule[] {
   const unsound = new Set<number>();
+  let found = 0;
   const checkEach = (check: typeof checkRule): void =>
     rules.forEach((rule, i) => {
       check(rule, `spec.rules[${i}]`, (path, message) => {
         unsound.add(i);
-        report(path, message);
+        // Beyond what is kept the reporter would end the checks, and the rules of the stand-in be checked again.
+        if (++found <= PROBLEMS_MAX) report(path, message);
       });
     });
   if (action === 'CUSTOM') checkEach(checkCustomRule);

@@ -96,10 +96,14 @@ function soundEntries(spec: Json | undefined): EnvoyFilter | undefined {
   const head = decodeIstio(TYPE, rest, 'spec');
   if (isLeft(head) || isLeft(checked(head.right, checkEnvoyFilter))) return undefined;
   const entries = (configPatches as readonly Json[]).map((entry): Patch => {
+    if (!isObject(entry) || !isObject(entry.patch)) return {};
     const decoded = decodeIstio(`${TYPE}.EnvoyConfigObjectPatch`, entry, 'entry');
     if (isLeft(decoded)) return {};
-    const sound = checked(decoded.right, (patch, report) => checkPatch(patch, 'entry', report));
-    return isLeft(sound) ? {} : sound.right;
+    let isSound = true;
+    checkPatch(decoded.right, 'entry', () => {
+      isSound = false;
+    });
+    return isSound ? decoded.right : {};
   });
   return entries.some(({ patch }) => patch !== undefined) ? { ...head.right, configPatches: entries } : undefined;
 }

@@ -62,7 +62,8 @@ function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
   if (unknown !== undefined) return left(unknown);
   const spec = decodeIstio(from.type, raw.spec, 'spec');
   const ruled = isLeft(spec) ? spec : checked(spec.right, (value, report) => checkRules(from, value, report, raw));
-  const sound = withMore(ruled, constraintProblems(from.kind, raw.spec));
+  const isFull = isLeft(ruled) && ruled.left.length >= PROBLEMS_MAX;
+  const sound = isFull ? ruled : withMore(ruled, constraintProblems(from.kind, raw.spec));
   if (isLeft(sound) || from.status === undefined || raw.status === undefined || raw.status === null) return sound;
   const status = from.status.decode(raw.status);
   if (isLeft(status)) return status;
@@ -82,11 +83,8 @@ function constraintProblems(kind: KindName, spec: Json | undefined): readonly Pr
   const constraint = istioConstraints[kind];
   assert(constraint !== undefined, `no constraints of ${kind}`);
   if (spec === undefined) return constraint.required ? [problem('spec', 'is missing')] : [];
-  const problems: Problem[] = [];
-  checkConstraint(constraint.spec, spec, 'spec', (path, message) => {
-    if (problems.length < PROBLEMS_MAX) problems.push(problem(path, message));
-  });
-  return problems;
+  const sound = checked(spec, (value, report) => checkConstraint(constraint.spec, value, 'spec', report));
+  return isLeft(sound) ? sound.left : [];
 }
 
 /**

@@ -10,6 +10,9 @@ const TOPOLOGY_LABELS: readonly string[] = [
   'topology.istio.io/subzone',
 ];
 
+/** Each is 1 at least. */
+const WEIGHTS_SUM = 100;
+
 export function checkLocalitySetting(
   setting: LocalityLoadBalancerSetting | undefined,
   path: string,
@@ -23,11 +26,14 @@ export function checkLocalitySetting(
     report(`${path}.failoverPriority`, `${quoted(topology)} cannot be combined with failover`);
   }
   distribute.forEach(({ from = '', to = {} }, i) => {
-    checkShares(to, `${path}.distribute[${i}].to`, report);
-    checkLocalities([from], `${path}.distribute[${i}].from`, report);
+    const at = `${path}.distribute[${i}].to`;
+    checkShares(to, at, report);
+    checkLocality(from, `${path}.distribute[${i}].from`, report);
     const targets = Object.keys(to);
-    checkLocalities(targets, `${path}.distribute[${i}].to`, report);
-    checkOverlaps(specificFirst(targets), `${path}.distribute[${i}].to`, report);
+    // The weights of more targets are wrong, which is reported by now.
+    if (targets.length > WEIGHTS_SUM) return;
+    for (const target of targets) checkLocality(target, at, report);
+    if (targets.length > 1) checkOverlaps(specificFirst(targets), at, report);
   });
   checkOverlaps(
     distribute.map(({ from = '' }) => from),
@@ -44,22 +50,25 @@ export function checkLocalitySetting(
 }
 
 function checkShares(to: Readonly<Record<string, number>>, path: string, report: Report): void {
-  const sum = Object.values(to).reduce((total, weight) => total + weight, 0);
-  if (sum !== 100) report(path, `the weights sum up to ${sum}; expected 100`);
-  for (const [locality, weight] of Object.entries(to)) {
-    if (weight < 1 || weight > 100) report(`${path}[${locality}]`, `${weight} is not a weight: expected 1 to 100`);
+  let sum = 0;
+  for (const locality in to) sum += to[locality]!;
+  if (sum !== WEIGHTS_SUM) report(path, `the weights sum up to ${sum}; expected ${WEIGHTS_SUM}`);
+  for (const locality in to) {
+    const weight = to[locality]!;
+    if (weight < 1 || weight > WEIGHTS_SUM)
+      report(`${path}[${locality}]`, `${weight} is not a weight: expected 1 to ${WEIGHTS_SUM}`);
   }
 }
 
-function checkLocalities(localities: readonly string[], path: string, report: Report): void {
-  for (const locality of localities) {
-    const star = locality.indexOf('*');
-    if (star >= 0 && star !== locality.length - 1) report(path, `${quoted(locality)}: "*" is possible at the end only`);
-    if (partsOf(locality).includes('')) {
-      report(path, `${quoted(locality)} is not a locality: expected region, region/zone or region/zone/subzone`);
-    }
+function checkLocality(locality: string, path: string, report: Report): void {
+  const star = locality.indexOf('*');
+  if (star >= 0 && star !== locality.length - 1) report(path, `${quoted(locality)}: "*" is possible at the end only`);
+  if (!LOCALITY.test(locality)) {
+    report(path, `${quoted(locality)} is not a locality: expected region, region/zone or region/zone/subzone`);
   }
 }
+
+const LOCALITY = /^[^/]+(?:\/[^/]+(?:\/.+)?)?$/s;
 
 /** Region, zone and the rest, which may have more slashes. */
 function partsOf(locality: string): readonly string[] {
@@ -68,12 +77,15 @@ function partsOf(locality: string): readonly string[] {
   return rest.length === 0 ? [region, zone] : [region, zone, rest.join('/')];
 }
 
-/** Region → zone → subzones. `*` as a zone or a subzone stands for all of them. */
-type Taken = Map<string, Map<string, Set<string>>>;
+/**
+ * Regions, zones as `region/zone`, subzones as `region/zone/subzone`. `*` as a zone or a subzone stands for all of
+ * them.
+ */
+type Taken = Set<string>;
 
 /** A locality may follow a narrower one, not a wider one, which would have counted already. */
 function checkOverlaps(localities: readonly string[], path: string, report: Report): void {
-  const taken: Taken = new Map();
+  const taken: Taken = new Set();
   for (const locality of localities) {
     if (!take(partsOf(locality), taken)) report(path, `${quoted(locality)} overlaps an earlier locality`);
   }
@@ -81,17 +93,12 @@ function checkOverlaps(localities: readonly string[], path: string, report: Repo
 
 /** False if it overlaps one that was taken. A `*` beside other letters (`us-*`) is a letter like them, as in Istio. */
 function take([region = '', zone, subzone]: readonly string[], taken: Taken): boolean {
-  const zones = taken.get(region);
-  if (taken.has('*') || (zones !== undefined && (zone === undefined || zones.has('*')))) return false;
-  const subzones = zones?.get(zone ?? '*');
-  if (subzones !== undefined) {
-    if (subzone === undefined || subzones.has('*') || subzones.has(subzone)) return false;
-    subzones.add(subzone);
-    return true;
-  }
-  const added = new Set([subzone ?? '*']);
-  if (zones === undefined) taken.set(region, new Map([[zone ?? '*', added]]));
-  else zones.set(zone ?? '*', added);
+  if (taken.has('*') || (taken.has(region) && (zone === undefined || taken.has(`${region}/*`)))) return false;
+  const within = `${region}/${zone ?? '*'}`;
+  if (taken.has(within)) {
+    if (subzone === undefined || taken.has(`${within}/*`) || taken.has(`${within}/${subzone}`)) return false;
+  } else taken.add(region).add(within);
+  taken.add(`${within}/${subzone ?? '*'}`);
   return true;
 }
 
@@ -100,9 +107,11 @@ function take([region = '', zone, subzone]: readonly string[], taken: Taken): bo
  * accepts now and then what another order would refuse.
  */
 function specificFirst(localities: readonly string[]): readonly string[] {
-  const width = (locality: string): number => {
+  if (!localities.some(locality => locality.endsWith('*'))) return localities;
+  const byWidth: string[][] = [[], [], [], []];
+  for (const locality of localities) {
     const parts = partsOf(locality);
-    return parts.at(-1) === '*' ? 4 - parts.length : 0;
-  };
-  return [...localities].sort((a, b) => width(a) - width(b));
+    byWidth[parts.at(-1) === '*' ? 4 - parts.length : 0]!.push(locality);
+  }
+  return byWidth.flat();
 }

@@ -6,19 +6,28 @@
 
 import { RE2JS } from 're2js';
 import { quoted, type Report } from '../../report.ts';
+import { isPlainRegex } from './plain-regex.ts';
 
 export const REGEX_LENGTH_MAX = 1024;
 /** Instructions, roughly: one a character or class, multiplied by the repetitions around it. */
 export const REGEX_SIZE_MAX = 20_000;
-/** What repetitions add to the different expressions of one object, in all: some 200 ms of compilation. */
-export const REGEX_REPETITIONS_MAX = 200_000;
+/**
+ * What compiling the different expressions of one object may cost in all, by `workOf`: some 100 ms. Plain expressions
+ * cost nothing.
+ */
+export const REGEX_WORK_MAX = 100_000;
+/** Of every expression. */
+const EXPRESSION_WORK = 10;
+/** Of one class of Unicode, with both cases of its letters: hundreds of ranges. */
+const UNICODE_WORK = 75;
+/** Of one range that may go through all letters for both of their cases. */
+const FOLDED_RANGE_WORK = 3_000;
 
 /** The expressions of an object so far. */
 interface Seen {
   /** Why each does not compile; undefined: it does. */
   readonly faults: Map<string, string | undefined>;
-  /** By their repetitions. */
-  added: number;
+  work: number;
 }
 
 /** An object has a reporter of its own. */
@@ -38,19 +47,16 @@ export function checkRegex(regex: string, path: string, report: Report): void {
     );
     return;
   }
-  const seen = seenBy.get(report) ?? { faults: new Map<string, string | undefined>(), added: 0 };
+  const seen = seenBy.get(report) ?? { faults: new Map<string, string | undefined>(), work: 0 };
   seenBy.set(report, seen);
   if (!seen.faults.has(regex)) {
-    const added = seen.added + Math.max(0, size - regex.length);
-    if (added > REGEX_REPETITIONS_MAX) {
-      const most = `at most ${REGEX_REPETITIONS_MAX} is allowed`;
-      report(
-        path,
-        `with ${quoted(regex)} the repetitions of the object's expressions come to a size of ${added}; ${most}`,
-      );
+    const work = seen.work + workOf(regex, size);
+    if (work > REGEX_WORK_MAX) {
+      const most = `at most ${REGEX_WORK_MAX} is allowed`;
+      report(path, `with ${quoted(regex)} the object's expressions come to a size of ${work} in all; ${most}`);
       return;
     }
-    seen.added = added;
+    seen.work = work;
     seen.faults.set(regex, faultOf(regex));
   }
   const fault = seen.faults.get(regex);
@@ -58,12 +64,27 @@ export function checkRegex(regex: string, path: string, report: Report): void {
 }
 
 function faultOf(regex: string): string | undefined {
+  if (isPlainRegex(regex)) return undefined;
   try {
     RE2JS.compile(regex);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : 'it does not compile';
   }
+}
+
+const UNICODE = /\\p/gi;
+/** Letters of either case are the same in some part of the expression. */
+const FOLDS = /\(\?[a-zA-Z-]*i/;
+/** A range in a class that ends beyond ASCII. */
+const WIDE_RANGE = /-(?:\\[xpP0-7]|[^\0-\x7f])/g;
+
+/** About microseconds. */
+function workOf(regex: string, size: number): number {
+  if (isPlainRegex(regex)) return 0;
+  const unicode = regex.match(UNICODE)?.length ?? 0;
+  const ranges = FOLDS.test(regex) ? (regex.match(WIDE_RANGE)?.length ?? 0) : 0;
+  return EXPRESSION_WORK + Math.max(size, regex.length) + unicode * UNICODE_WORK + ranges * FOLDED_RANGE_WORK;
 }
 
 const REPETITION = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y;

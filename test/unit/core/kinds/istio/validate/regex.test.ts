@@ -1,9 +1,10 @@
 import { RE2JS } from 're2js';
 import { expect, test, vi } from 'vitest';
+import { isPlainRegex } from '../../../../../../src/core/kinds/istio/validate/plain-regex.ts';
 import {
   checkRegex,
-  REGEX_REPETITIONS_MAX,
   REGEX_SIZE_MAX,
+  REGEX_WORK_MAX,
   writtenOut,
 } from '../../../../../../src/core/kinds/istio/validate/regex.ts';
 
@@ -52,13 +53,13 @@ function problemsOf(expressions: readonly string[]): readonly string[] {
   return found;
 }
 
-test('the repetitions of the different expressions of one object are bounded in all, and those of another are not its own', () => {
+test('compiling the expressions of one object is bounded in all, and those of another are not its own', () => {
   const costly = Array.from({ length: 30 }, (_, i) => `${i}${'x{900}'.repeat(10)}`);
-  const fit = costly.slice(0, Math.floor(REGEX_REPETITIONS_MAX / 9_000));
+  const fit = costly.slice(0, Math.floor(REGEX_WORK_MAX / 9_012));
   expect(problemsOf(fit)).toEqual([]);
   const found = problemsOf(costly);
   expect(found).toHaveLength(costly.length - fit.length);
-  expect(found[0]).toContain(`at most ${REGEX_REPETITIONS_MAX} is allowed`);
+  expect(found[0]).toContain(`at most ${REGEX_WORK_MAX} is allowed`);
   expect(problemsOf(fit)).toEqual([]);
 });
 
@@ -68,4 +69,72 @@ test('an expression that comes again in an object is compiled once, and refused 
   expect(compile).toHaveBeenCalledTimes(1);
   compile.mockRestore();
   expect(problemsOf(['[', '[', 'a'])).toHaveLength(2);
+});
+
+test('plain expressions are not compiled, however many there are', () => {
+  const compile = vi.spyOn(RE2JS, 'compile');
+  const plain = (i: number): string => `^/v[0-9]+/(?:user|group)s?${i}\\.x/[^/]+(/.*)?$`;
+  expect(problemsOf(Array.from({ length: 20_000 }, (_, i) => plain(i)))).toEqual([]);
+  expect(compile).not.toHaveBeenCalled();
+  compile.mockRestore();
+});
+
+test.each([
+  ['classes of Unicode', (i: number) => `${i}${'\\pL'.repeat(300)}`, 4],
+  ['ranges beyond ASCII in both cases', (i: number) => `(?i)${i}${'[\\x{100}-\\x{10ffff}]'.repeat(10)}`, 3],
+  ['the same, as they are written', (i: number) => `(?si)${i}${'[Ā-\u{10ffff}]'.repeat(10)}`, 3],
+  ['what is short and not plain', (i: number) => `a{1}${i}`, 6_000],
+])('%s: expressions are compiled as far as the limit of an object goes', (_, expression, most) => {
+  const compile = vi.spyOn(RE2JS, 'compile');
+  const found = problemsOf(Array.from({ length: 8_000 }, (_, i) => expression(i)));
+  expect(compile.mock.calls.length).toBeGreaterThan(1);
+  expect(compile.mock.calls.length).toBeLessThanOrEqual(most);
+  compile.mockRestore();
+  expect(found.at(-1)).toContain(`at most ${REGEX_WORK_MAX} is allowed`);
+});
+
+test('one expression of wide ranges in both cases is refused uncompiled', () => {
+  const compile = vi.spyOn(RE2JS, 'compile');
+  expect(problemsOf([`(?i)${'[Ā-\u{10ffff}]'.repeat(120)}`])).toHaveLength(1);
+  expect(compile).not.toHaveBeenCalled();
+  compile.mockRestore();
+});
+
+test('an expression that is called plain compiles', () => {
+  const parts = [
+    'a',
+    '-',
+    '.',
+    '*',
+    '+',
+    '?',
+    '(',
+    ')',
+    '|',
+    '[',
+    ']',
+    '^',
+    '$',
+    '\\d',
+    '\\.',
+    '(?:',
+    '(?i)',
+    '{2}',
+    'é',
+  ];
+  const more = ['[a-z]', '[^/]', '[a-', '-]', '[z-a]', '[^]', '\\]', 'z-a', '\\', '{', '\n'];
+  const all = [...parts, ...more];
+  let plain = 0;
+  let seed = 7;
+  const next = (n: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return seed % n;
+  };
+  for (let i = 0; i < 40_000; i++) {
+    const expression = Array.from({ length: 1 + next(7) }, () => all[next(all.length)]).join('');
+    if (!isPlainRegex(expression)) continue;
+    plain++;
+    expect(() => RE2JS.compile(expression), expression).not.toThrow();
+  }
+  expect(plain).toBeGreaterThan(1_000);
 });
