@@ -38,6 +38,8 @@ export const secret = kubernetesKind<'Secret', Decoded>({
 });
 
 function mergedData(decoded: Decoded): Readonly<Record<string, string>> {
+  // As in every cluster: the API server keeps no stringData. The keys are sorted.
+  if (decoded.stringData === undefined) return decoded.data ?? {};
   const written = Object.entries(decoded.stringData ?? {}).map(([key, text]): [string, string] => [
     key,
     base64OfText(text),

@@ -2,38 +2,90 @@
 // names they cover.
 //
 // No two hosts are compared directly. Exact names are looked up; a wildcard is found by the tail of a name, of which
-// there are as many as wildcards have different lengths, at most the length of a name.
+// there are as many as wildcards have different lengths, at most the length of a name. Most tails of a name are none of
+// a wildcard: they are told by a number that grows with the tail, and no text is made of them.
 
 import { isWildcard, subsetOf } from '../../../model/hosts.ts';
 
-/** What all wildcards of a list end with, and the place of the first of each. */
+/** What wildcards of a list end with. */
+interface Tail {
+  readonly text: string;
+  /** The place of the first of them. */
+  readonly first: number;
+  /** The longest tail that this one ends with; null: not looked up yet. */
+  shorter: Tail | undefined | null;
+  /** The place of the first wildcard whose tail this one ends with; -1: not looked up yet. */
+  earliest: number;
+  /** The first host that ends with it; -1: none so far. A tail that has one has one in all shorter tails. */
+  ending: number;
+}
+
 class Tails {
-  readonly #first = new Map<string, number>();
+  readonly #byText = new Map<string, Tail>();
+  /** Of all tails; another text may have the same. */
+  readonly #hashes = new Set<number>();
+  /** Ascending. */
   readonly #lengths: readonly number[];
+  /** Of the tails of the name that is looked up, by length. */
+  readonly #found: Int32Array;
 
   constructor(hosts: readonly string[]) {
-    for (const [i, host] of hosts.entries()) {
+    const lengths = new Set<number>();
+    for (let first = 0; first < hosts.length; first++) {
+      const host = hosts[first]!;
       if (!isWildcard(host)) continue;
-      const tail = host.slice(1);
-      if (!this.#first.has(tail)) this.#first.set(tail, i);
+      const text = host.slice(1);
+      if (this.#byText.has(text)) continue;
+      this.#byText.set(text, { text, first, shorter: null, earliest: -1, ending: -1 });
+      lengths.add(text.length);
+      let hash = 0;
+      for (let i = text.length - 1; i >= 0; i--) hash = withLetter(hash, text.charCodeAt(i));
+      this.#hashes.add(hash);
     }
-    this.#lengths = [...new Set([...this.#first.keys()].map(tail => tail.length))].sort((a, b) => a - b);
+    this.#lengths = [...lengths].sort((a, b) => a - b);
+    this.#found = new Int32Array((this.#lengths.at(-1) ?? 0) + 1);
   }
 
-  /**
-   * Calls back with every tail that the name ends with, and the place of the first wildcard that has it. A wildcard's
-   * own tail is one of them. No generator: it would be most of the cost of a long list.
-   */
-  of(host: string, found: (tail: string, at: number) => void): void {
-    if (this.#lengths.length === 0) return;
-    const name = isWildcard(host) ? host.slice(1) : host;
-    for (const length of this.#lengths) {
-      if (length > name.length) return;
-      const tail = name.slice(name.length - length);
-      const at = this.#first.get(tail);
-      if (at !== undefined) found(tail, at);
-    }
+  /** The longest tail that a name, or what is behind the star of a wildcard, ends with. */
+  longestOf(host: string): Tail | undefined {
+    if (this.#lengths.length === 0) return undefined;
+    if (!isWildcard(host)) return this.#longest(host, host.length);
+    const text = host.slice(1);
+    return this.#byText.get(text) ?? this.#longest(text, text.length);
   }
+
+  shorterThan(tail: Tail): Tail | undefined {
+    if (tail.shorter === null) tail.shorter = this.#longest(tail.text, tail.text.length - 1);
+    return tail.shorter;
+  }
+
+  earliestOf(tail: Tail): number {
+    if (tail.earliest < 0) {
+      const shorter = this.shorterThan(tail);
+      tail.earliest = shorter === undefined ? tail.first : Math.min(tail.first, this.earliestOf(shorter));
+    }
+    return tail.earliest;
+  }
+
+  #longest(name: string, lengthMax: number): Tail | undefined {
+    const most = Math.min(lengthMax, this.#found.length - 1);
+    let hash = 0;
+    for (let length = 1; length <= most; length++) {
+      hash = withLetter(hash, name.charCodeAt(name.length - length));
+      this.#found[length] = hash;
+    }
+    for (let i = this.#lengths.length - 1; i >= 0; i--) {
+      const length = this.#lengths[i]!;
+      if (length > most || !this.#hashes.has(this.#found[length]!)) continue;
+      const tail = this.#byText.get(name.slice(name.length - length));
+      if (tail !== undefined) return tail;
+    }
+    return undefined;
+  }
+}
+
+function withLetter(hash: number, letter: number): number {
+  return (Math.imul(hash, 31) + letter) | 0;
 }
 
 /**
@@ -42,16 +94,14 @@ class Tails {
 export function earlierOverlaps(hosts: readonly string[]): readonly (number | undefined)[] {
   const tails = new Tails(hosts);
   const exact = new Map<string, number>();
-  /** By tail: the first host that ends with it. */
-  const ending = new Map<string, number>();
   return hosts.map((host, i) => {
-    let first = exact.get(host) ?? i;
-    if (first === i) exact.set(host, i);
-    if (isWildcard(host)) first = Math.min(first, ending.get(host.slice(1)) ?? i);
-    tails.of(host, (tail, at) => {
-      first = Math.min(first, at);
-      if (!ending.has(tail)) ending.set(tail, i);
-    });
+    const longest = tails.longestOf(host);
+    let first = longest === undefined ? i : tails.earliestOf(longest);
+    if (!isWildcard(host)) {
+      first = Math.min(first, exact.get(host) ?? i);
+      if (!exact.has(host)) exact.set(host, i);
+    } else if (longest !== undefined && longest.ending >= 0) first = Math.min(first, longest.ending);
+    for (let tail = longest; tail !== undefined && tail.ending < 0; tail = tails.shorterThan(tail)) tail.ending = i;
     return first < i ? first : undefined;
   });
 }
@@ -61,12 +111,10 @@ export function coverOf(hosts: readonly string[]): (host: string) => boolean {
   const exact = new Set(hosts);
   const tails = new Tails(hosts);
   return host => {
-    let isCovered = exact.has(host);
-    if (!isCovered) {
-      tails.of(host, tail => {
-        isCovered ||= subsetOf(host, `*${tail}`);
-      });
+    if (exact.has(host)) return true;
+    for (let tail = tails.longestOf(host); tail !== undefined; tail = tails.shorterThan(tail)) {
+      if (subsetOf(host, `*${tail.text}`)) return true;
     }
-    return isCovered;
+    return false;
   };
 }

@@ -1,7 +1,7 @@
 // What is found about a list of hosts without comparing pairs is what comparing all pairs finds.
 
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { coverOf, earlierOverlaps } from '../../../../../src/core/kinds/istio/validate/host-sets.ts';
 import { matches, subsetOf } from '../../../../../src/core/model/hosts.ts';
 
@@ -43,4 +43,15 @@ test('a hundred thousand hosts take no longer than ten times ten thousand, give 
   // The least of some: collections and other programs make single ones longer.
   const least = (count: number): number => Math.min(take(count), take(count), take(count));
   expect(least(100_000)).toBeLessThan(40 * Math.max(least(10_000), 5));
+});
+
+test('names of which each ends with 250 wildcards are looked up once each, not once for each wildcard', () => {
+  const wildcards = Array.from({ length: 250 }, (_, i) => `*${'a'.repeat(250 - i)}`);
+  const names = Array.from({ length: 1_000 }, (_, i) => `${i}${'a'.repeat(250)}`);
+  const slice = vi.spyOn(String.prototype, 'slice');
+  const found = earlierOverlaps([...names, ...wildcards]);
+  const slices = slice.mock.calls.length;
+  slice.mockRestore();
+  expect(found.slice(-250)).toEqual(Array(250).fill(0));
+  expect(slices).toBeLessThan(2 * (names.length + 2 * wildcards.length));
 });
