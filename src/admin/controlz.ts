@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '../net/listen.ts';
 import { limitConnections } from '../net/open-connections.ts';
+import { limitRequests } from '../net/request-limits.ts';
 import { namesThisMachine } from './http.ts';
 
 /** The part of a log that ControlZ changes. */
@@ -51,6 +52,7 @@ export async function serveControlZ<S extends string>(
     },
   );
   limitConnections(server, CONNECTIONS_MAX);
+  limitRequests(server);
   return {
     port: await listen(server, { host, port }, onError),
     close: () =>

@@ -9,6 +9,7 @@ import type { Json } from '../core/base/json.ts';
 import { HistoryFault } from '../history/history-fault.ts';
 import { listen } from '../net/listen.ts';
 import { limitConnections } from '../net/open-connections.ts';
+import { limitRequests } from '../net/request-limits.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
 import { Busy, OneAtATime } from './one-at-a-time.ts';
 
@@ -150,6 +151,7 @@ export async function serveHttp(
     },
   );
   limitConnections(server);
+  limitRequests(server);
   return {
     port: await listen(server, address, onError),
     close: () =>

@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import { BatchPerTick } from '../../net/batch-per-tick.ts';
 import { listen } from '../../net/listen.ts';
 import { limitConnections } from '../../net/open-connections.ts';
+import { limitRequests } from '../../net/request-limits.ts';
 import { Bodies } from './bodies.ts';
 import { REVIEW_MARKS_MAX, ReviewShape } from './review-shape.ts';
 import { ReviewTurns } from './review-turns.ts';
@@ -74,6 +75,7 @@ export class WebhookServer {
       });
     });
     limitConnections(this.#server, WEBHOOK_CONNECTIONS_MAX);
+    limitRequests(this.#server, true);
     this.#server.on('tlsClientError', error => options.log('debug', `webhook port: ${error.message}`));
   }
 
