@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { isRight } from 'fp-ts/lib/Either.js';
 import protojson from 'protobufjs/ext/protojson.js';
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { encodeMessage, encodeResource } from '../../src/xds/engine/encode.ts';
-import { type TypeName, typeUrl } from '../../src/xds/proto/any.ts';
+import { anyStruct, type TypeName, typeUrl } from '../../src/xds/proto/any.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../src/xds/serve/discovery.ts';
 import { generatedJson } from '../../src/xds/wire/generated-json.ts';
-import { encodeUnpacked } from '../../src/xds/wire/pack.ts';
+import { encodeInParts, encodeUnpacked } from '../../src/xds/wire/pack.ts';
 import { fromProtoJson, toProtoJson } from '../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';
 import { decodeBytes } from '../../src/xds/wire/unpack.ts';
@@ -103,6 +104,52 @@ describe.each(SERVED)('encoding of %s', name => {
       }),
       parameters(RUNS),
     );
+  });
+});
+
+describe('encoding in parts', () => {
+  const sizes = fc.record({ partBytes: fc.integer({ min: 1, max: 300 }), weightMax: fc.integer({ min: 1, max: 30 }) });
+
+  test.each([...SERVED, 'istio.workload.Address'] as const)('of %s gives the bytes of the whole, at any size', name => {
+    const type = typeOf(name);
+    fc.assert(
+      fc.property(arbitraryMessage(name, 5, { unknownTypes: true }), sizes, (message, sizesOfParts) => {
+        const whole = Buffer.from(encodeUnpacked(type, message));
+        const steps = encodeInParts(typeUrl(name), message, sizesOfParts);
+        let step = steps.next();
+        while (step.done !== true) {
+          // Others are encoded between two steps.
+          encodeUnpacked(type, message);
+          step = steps.next();
+        }
+        expect(Buffer.concat(step.value)).toEqual(whole);
+      }),
+      parameters(RUNS),
+    );
+  });
+
+  test('cuts lists, maps, Any and Struct, and what is nested in them', () => {
+    const small = { partBytes: 100, weightMax: 10 };
+    const many = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+    const json = (count: number): JsonObject => Object.fromEntries(many(count).map(i => [`k${i}`, { list: [i, 'v'] }]));
+    const values = { few: { a: json(9), b: [json(9), null] }, many: json(40), list: many(300), text: 'x'.repeat(500) };
+    const message = {
+      name: 'l',
+      filterChains: many(20).map(i => ({
+        name: `chain ${i}`,
+        filters: [{ name: 'f', typedConfig: anyStruct(i === 7 ? values : { i }) }],
+      })),
+      metadata: { filterMetadata: { one: values, two: { x: 1 } } },
+    };
+    const steps = encodeInParts(typeUrl('envoy.config.listener.v3.Listener'), message, small);
+    const sizesOfSteps: number[] = [];
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) sizesOfSteps.push(step.value);
+    const parts = step.value as readonly Buffer[];
+    expect(Buffer.concat(parts)).toEqual(Buffer.from(encodeMessage('envoy.config.listener.v3.Listener', message)));
+    // The long text can't be cut.
+    expect(parts.filter(({ length }) => length > 300)).toHaveLength(2);
+    expect(Math.max(...sizesOfSteps.filter(size => size < 500))).toBeLessThanOrEqual(300);
   });
 });
 

@@ -1,18 +1,19 @@
 // Encodes each generated resource once. An unchanged resource object costs a look-up; in a changed one, unchanged
 // virtual hosts and filter chains cost a copy of their bytes (wire/pack.ts). A response is then a concatenation of
-// existing frames. A large resource shares the bytes of its previous version (shared-parts.ts).
+// existing frames. A large resource shares the bytes of its previous version (shared-parts.ts); a very large one is
+// encoded, hashed and kept in parts, in steps between which the caller may pause.
 //
 // Invariant: messages are immutable after they are handed over, since everything here is memoised by object identity.
 // The bytes are a function of the value: fields by number, map entries by key. (Go writes another order; compare
 // decoded messages.)
 
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { resourceUrlOf, type TypeName } from '../proto/any.ts';
 import type { TypeMap } from '../proto/types.gen.ts';
-import { framedString, header } from '../wire/frame.ts';
-import { encodeAny, encodeUnpacked, type WrittenAny } from '../wire/pack.ts';
+import { framedString, header, joinSmallParts, lengthOf } from '../wire/frame.ts';
+import { encodeAny, encodeInParts, encodeUnpacked, WHOLE_BYTES_MAX, type WrittenAny } from '../wire/pack.ts';
 import { type Plain, typeOf } from '../wire/registry.ts';
-import { sharedParts } from './shared-parts.ts';
+import { sharedParts, sharedWithParts } from './shared-parts.ts';
 
 export { loadProto } from '../wire/registry.ts';
 
@@ -37,31 +38,48 @@ export interface EncodedResource {
 const VERSION_LENGTH = 16;
 /** `resources` is field 2 of both responses. */
 const RESOURCES = 2;
+/** Other fields of a resource for delta. */
+const VERSION = 1;
+const NAME = 3;
+/** Fields of google.protobuf.Any. */
+const ANY_URL = 1;
+const ANY_VALUE = 2;
+/** Bytes that are hashed in the time in which one is encoded. */
+const HASHED_PER_ENCODED = 8;
 /** Resources from this size on share bytes with their previous version. */
 const LARGE_BYTES = 64 * 1024;
 
-const resources = new WeakMap<object, Encoded>();
+const resources = new WeakMap<object, EncodedResource>();
 
 /** Deterministic. Any are unpacked and Struct is JSON in `message`; the header of types.gen.ts has the conventions. */
 export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]): Uint8Array {
   return encodeUnpacked(typeOf(type), message as Plain);
 }
 
+/** How much a resource costs is told while it is encoded, and it may be interrupted. */
+export interface EncodingWork {
+  /** Called before each step. May throw: a later call for the same message continues there. */
+  readonly before: () => void;
+  /** Called after each step, which took as long as encoding this many bytes. */
+  readonly after: (bytes: number) => void;
+}
+
+const unbounded: EncodingWork = { before: () => undefined, after: () => undefined };
+
 /**
- * `message` must be of the type of the resources of `url`. Memoised by `message`; `before` is called only if it has to
- * be encoded. `previous`: what the same client had before, to share bytes with; it changes none.
+ * `message` must be of the type of the resources of `url`. Memoised by `message`; `work` is used only if it has to be
+ * encoded. `previous`: what the same client had before, to share bytes with; it changes none.
  */
 export function encodeResource(
   url: string,
   name: string,
   message: object,
-  before?: () => void,
+  work = unbounded,
   previous?: EncodedResource,
 ): EncodedResource {
   const known = resources.get(message);
   if (known !== undefined && known.name === name && known.typeUrl === url) return known;
-  before?.();
-  const encoded = new Encoded(url, name, message as Plain, { previous });
+  const encoded = encodedBy(work, url, name, message as Plain, { previous });
   resources.set(message, encoded);
   return encoded;
 }
@@ -71,12 +89,110 @@ export function encodeResource(
  * remembered.
  */
 export function encodedAs({ typeUrl, name, version }: EncodedResource, message: object): EncodedResource {
-  return new Encoded(typeUrl, name, message as Plain, { version });
+  return encodedBy(unbounded, typeUrl, name, message as Plain, { version });
 }
 
 interface Given {
   readonly version?: string;
   readonly previous?: EncodedResource | undefined;
+}
+
+/** The encoding of a large resource that was begun. */
+interface Begun {
+  readonly url: string;
+  readonly name: string;
+  readonly steps: Generator<number, EncodedResource>;
+}
+
+const begun = new WeakMap<object, Begun>();
+
+function encodedBy(work: EncodingWork, url: string, name: string, message: Plain, given: Given): EncodedResource {
+  const known = begun.get(message);
+  const isKnown = known?.url === url && known.name === name;
+  work.before();
+  if (!isKnown) {
+    const whole = encodeWhole(url, name, message, given);
+    work.after(whole?.size ?? WHOLE_BYTES_MAX);
+    if (whole !== undefined) return whole;
+  }
+  const steps = isKnown ? known.steps : encodeInSteps(url, name, message, given);
+  // A step that throws is not gone on with.
+  begun.delete(message);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    begun.set(message, { url, name, steps });
+    work.after(step.value);
+    work.before();
+    begun.delete(message);
+  }
+}
+
+/** Undefined: the resource is too large for one step. */
+function encodeWhole(
+  url: string,
+  name: string,
+  message: Plain,
+  { version, previous }: Given,
+): EncodedResource | undefined {
+  const nameField = framedString(NAME, name);
+  const take = ({ field, length, contentLength }: WrittenAny): EncodedResource => {
+    const hashed = version ?? hash('sha256', field.subarray(field.length - length), 'hex').slice(0, VERSION_LENGTH);
+    const versionField = framedString(VERSION, hashed);
+    const head = header(RESOURCES, versionField.length + field.length + nameField.length);
+    const before = head.length + versionField.length;
+    const isLarge = contentLength >= LARGE_BYTES;
+    const alone = field.length - (isLarge ? contentLength : 0);
+    const first = Buffer.allocUnsafe(before + alone + (isLarge ? 0 : nameField.length));
+    first.set(head, 0);
+    first.set(versionField, head.length);
+    field.copy(first, before, 0, alone);
+    if (!isLarge) first.set(nameField, before + alone);
+    const content = isLarge ? sharedParts(field.subarray(alone), contentOf(previous)) : undefined;
+    const parts = content === undefined ? [first] : [first, ...content, nameField];
+    return new Encoded(url, name, hashed, parts, { size: length, before, after: nameField.length });
+  };
+  return encodeAny(RESOURCES, resourceUrlOf(url), message, take);
+}
+
+/** Yields after each step how many bytes would have taken as long to encode. */
+function* encodeInSteps(
+  url: string,
+  name: string,
+  message: Plain,
+  { version, previous }: Given,
+): Generator<number, EncodedResource> {
+  const anyUrl = resourceUrlOf(url);
+  const written = joinSmallParts(yield* encodeInParts(anyUrl, message));
+  const contentLength = lengthOf(written);
+  const any = Buffer.concat([framedString(ANY_URL, anyUrl), Buffer.from(header(ANY_VALUE, contentLength))]);
+  const size = any.length + contentLength;
+  const hashed = version ?? (yield* versionOf([any, ...written]));
+  const nameField = framedString(NAME, name);
+  const versionField = framedString(VERSION, hashed);
+  const field = Buffer.from(header(RESOURCES, size));
+  const head = Buffer.from(header(RESOURCES, versionField.length + field.length + size + nameField.length));
+  const first = Buffer.concat([head, versionField, field, any]);
+  const parts = [first, ...sharedWithParts(written, contentOf(previous)), nameField];
+  const before = head.length + versionField.length;
+  return new Encoded(url, name, hashed, parts, { size, before, after: nameField.length });
+}
+
+function* versionOf(parts: readonly Buffer[]): Generator<number, string> {
+  const sum = createHash('sha256');
+  for (const part of parts) {
+    sum.update(part);
+    yield part.length / HASHED_PER_ENCODED;
+  }
+  return sum.digest('hex').slice(0, VERSION_LENGTH);
+}
+
+/** Lengths in bytes. */
+interface Layout {
+  /** `body`. */
+  readonly size: number;
+  /** The frame for delta before and after the other one. */
+  readonly before: number;
+  readonly after: number;
 }
 
 /**
@@ -85,42 +201,22 @@ interface Given {
  * most resources; of a large one the content of the Any is in parts between two small buffers.
  */
 class Encoded implements EncodedResource {
-  readonly name: string;
   readonly typeUrl: string;
+  readonly name: string;
   readonly version: string;
   readonly size: number;
   readonly deltaFrame: readonly Buffer[];
-  /** Bytes of the frame for delta before and after the other one. */
   readonly #before: number;
   readonly #after: number;
 
-  constructor(url: string, name: string, message: Plain, { version, previous }: Given) {
-    const nameField = framedString(3, name);
-    const take = ({ field, length, contentLength }: WrittenAny): Taken => {
-      const body = field.subarray(field.length - length);
-      const hashed = version ?? hash('sha256', body, 'hex').slice(0, VERSION_LENGTH);
-      const versionField = framedString(1, hashed);
-      const head = header(RESOURCES, versionField.length + field.length + nameField.length);
-      const before = head.length + versionField.length;
-      const isLarge = contentLength >= LARGE_BYTES;
-      const alone = field.length - (isLarge ? contentLength : 0);
-      const first = Buffer.allocUnsafe(before + alone + (isLarge ? 0 : nameField.length));
-      first.set(head, 0);
-      first.set(versionField, head.length);
-      field.copy(first, before, 0, alone);
-      if (!isLarge) first.set(nameField, before + alone);
-      const content = isLarge ? sharedParts(field.subarray(alone), contentOf(previous)) : undefined;
-      const parts = content === undefined ? [first] : [first, ...content, nameField];
-      return { version: hashed, length, before, parts };
-    };
-    const taken = encodeAny(RESOURCES, resourceUrlOf(url), message, take);
+  constructor(typeUrl: string, name: string, version: string, parts: readonly Buffer[], layout: Layout) {
+    this.typeUrl = typeUrl;
     this.name = name;
-    this.typeUrl = url;
-    this.version = taken.version;
-    this.size = taken.length;
-    this.deltaFrame = taken.parts;
-    this.#before = taken.before;
-    this.#after = nameField.length;
+    this.version = version;
+    this.size = layout.size;
+    this.deltaFrame = parts;
+    this.#before = layout.before;
+    this.#after = layout.after;
   }
 
   get sotwFrame(): readonly Buffer[] {
@@ -135,14 +231,6 @@ class Encoded implements EncodedResource {
     const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     return whole.subarray(whole.length - this.size);
   }
-}
-
-interface Taken {
-  readonly version: string;
-  readonly length: number;
-  /** Bytes before the frame for the other protocol. */
-  readonly before: number;
-  readonly parts: readonly Buffer[];
 }
 
 /** The parts of the content of a large resource; none of another. */

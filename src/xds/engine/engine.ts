@@ -16,7 +16,7 @@ import { SliceGrowth } from '../../core/query/slice-growth.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
 import { findSource, type ResourceSource, sourceKey } from '../assemble/source.ts';
-import { encodeResource } from './encode.ts';
+import { type EncodingWork, encodeResource } from './encode.ts';
 import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';
 import { SetBook } from './set-book.ts';
@@ -275,18 +275,21 @@ export class Engine {
     const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
     let fresh = false;
-    const spend = (): void => {
-      this.tracker.spend();
-      fresh = true;
+    const work: EncodingWork = {
+      before: () => {
+        this.tracker.spend();
+        fresh = true;
+      },
+      after: bytes => {
+        this.tracker.charge(bytes / BYTES_PER_UNIT);
+        this.#encodings++;
+      },
     };
     for (let i = this.#encoded.get(made) ?? 0; i < made.length; i++) {
       const { name, message } = made[i]!;
       fresh = false;
-      const { size } = encodeResource(url, name, message, spend, before?.resources.get(name));
-      if (!fresh) continue;
-      this.tracker.charge(size / BYTES_PER_UNIT);
-      this.#encoded.set(made, i + 1);
-      this.#encodings++;
+      encodeResource(url, name, message, work, before?.resources.get(name));
+      if (fresh) this.#encoded.set(made, i + 1);
     }
     return this.#sets.make(url, made);
   }

@@ -8,17 +8,12 @@
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { SDS } from '../session/types.ts';
-import { framedString } from '../wire/frame.ts';
+import { framedString, joinSmallParts, lengthOf } from '../wire/frame.ts';
 import { deltaDiscoveryPieces, discoveryPieces } from './discovery.ts';
 import { type KeyOf, lacksKey, noKeys, withKey } from './private-keys.ts';
 
 /** Limit of the cache, in bytes of bodies. */
 export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
-/**
- * Frames from this size on are separate pieces, never copied; smaller ones are joined, because each piece costs time on
- * every stream.
- */
-const OWN_PIECE_BYTES = 16 * 1024;
 /** Field number of the nonce in both responses. */
 const NONCE = 5;
 /** Characters of the digest in the response's version. */
@@ -126,23 +121,5 @@ function bodyOf({ protocol, set, names, removed }: ResponseContent, keyOf: KeyOf
           frames: chosen.flatMap(made => made.deltaFrame),
           removed,
         });
-  return { pieces: joinSmallPieces(pieces), length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
-}
-
-function joinSmallPieces(pieces: readonly Buffer[]): readonly Buffer[] {
-  const out: Buffer[] = [];
-  let small: Buffer[] = [];
-  const close = (): void => {
-    if (small.length > 0) out.push(Buffer.concat(small));
-    small = [];
-  };
-  for (const piece of pieces) {
-    if (piece.length < OWN_PIECE_BYTES) small.push(piece);
-    else {
-      close();
-      out.push(piece);
-    }
-  }
-  close();
-  return out;
+  return { pieces: joinSmallParts(pieces), length: lengthOf(pieces) };
 }

@@ -1,6 +1,8 @@
 // Tags, lengths and strings of the protobuf wire format, to assemble responses from resources that are already encoded.
 
 const WIRE_LENGTH_DELIMITED = 2;
+/** Parts from this size on stay as they are; smaller ones are joined, because each part costs time on every stream. */
+const OWN_PART_BYTES = 16 * 1024;
 
 /** `bytes` as the value of a length-delimited field: tag, length, bytes. */
 export function framed(fieldNumber: number, bytes: Uint8Array): Buffer {
@@ -38,7 +40,29 @@ export function framedStrings(fieldNumber: number, texts: readonly string[]): Bu
 
 /** Tag and length of a length-delimited field. */
 export function header(fieldNumber: number, length: number): readonly number[] {
-  return [...varint((fieldNumber << 3) | WIRE_LENGTH_DELIMITED), ...varint(length)];
+  return [...varint(((fieldNumber << 3) | WIRE_LENGTH_DELIMITED) >>> 0), ...varint(length)];
+}
+
+export function joinSmallParts(parts: readonly Buffer[]): readonly Buffer[] {
+  const out: Buffer[] = [];
+  let small: Buffer[] = [];
+  const close = (): void => {
+    if (small.length > 0) out.push(Buffer.concat(small));
+    small = [];
+  };
+  for (const part of parts) {
+    if (part.length < OWN_PART_BYTES) small.push(part);
+    else {
+      close();
+      out.push(part);
+    }
+  }
+  close();
+  return out;
+}
+
+export function lengthOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
 function varint(value: number): readonly number[] {

@@ -10,6 +10,8 @@ import protojson from 'protobufjs/ext/protojson.js';
 import { assert } from '../../core/base/assert.ts';
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
+import { copyingRepeats } from './copy-repeats.ts';
+import { type CutContent, contentOf, type Fragment, type FragmentSizes, writeFragments } from './fragments.ts';
 import {
   type Field,
   findType,
@@ -21,13 +23,11 @@ import {
   type Type,
   typeOf,
 } from './registry.ts';
-import { Sink, type WrittenSpan } from './sink.ts';
+import { DEPTH_MAX, Sink, TOO_DEEP } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
-import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
-import { writeList, writeStruct, writeValue } from './write-json.ts';
+import { type FieldWriter, fieldWriter, type MessageElement, type WriteElement } from './write-field.ts';
+import { listFragments, structFragments, valueFragments, writeList, writeStruct, writeValue } from './write-json.ts';
 
-/** Nesting of messages; as in protobufjs. */
-const DEPTH_MAX = 100;
 /** Shapes kept for each type: a few places make messages of it, and patches (EnvoyFilter) can have any members. */
 const SHAPES_MAX = 16;
 /**
@@ -57,13 +57,14 @@ const SHARED_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.type.tracing.v3.CustomTag',
   'istio.workload.Workload.services',
 ]);
-/** Recently written messages of one field that are recognised when they come again. */
-const RECENT_MAX = 16;
+/** Resources up to this size are written in one step; about as many bytes as a slice of an evaluation encodes. */
+export const WHOLE_BYTES_MAX = 1 << 20;
 /** Fields of google.protobuf.Any, length-delimited. */
 const ANY_TYPE_URL = 0x0a;
-const ANY_VALUE = 0x12;
+const ANY_VALUE_ID = 2;
 const LENGTH_DELIMITED = 2;
 const TAG_SHIFT = 3;
+const ANY_VALUE = (ANY_VALUE_ID << TAG_SHIFT) | LENGTH_DELIMITED;
 
 /** The members of a message object, in their order, and the fields to write for them. */
 interface Shape {
@@ -81,12 +82,10 @@ interface MessageWriter {
 
 const sink = new Sink();
 const messageWriters = new WeakMap<Type, MessageWriter>();
-let depth = 0;
 /** Size of the length of the last frame. */
 let frameWidth = 1;
 
 export function encodeUnpacked(type: Type, message: Plain): Buffer {
-  depth = 0;
   return sink.collect(() => writeMessage(messageWriterOf(type), message));
 }
 
@@ -100,11 +99,18 @@ export interface WrittenAny {
   readonly contentLength: number;
 }
 
-/** `message` in an Any with this URL, as field `field` of another message, for `take` to copy. */
-export function encodeAny<T>(field: number, url: string, message: Plain, take: (written: WrittenAny) => T): T {
-  // An earlier throw may have left another depth behind.
-  depth = 0;
-  const writer = anyWriter(url) ?? anyWriterOf(url, typeOf(typeNameOf(url)));
+/**
+ * `message` in an Any with this URL, as field `field` of another message, for `take` to copy; undefined if it needs room
+ * for more than WHOLE_BYTES_MAX.
+ */
+export function encodeAny<T>(
+  field: number,
+  url: string,
+  message: Plain,
+  take: (written: WrittenAny) => T,
+): T | undefined {
+  const writer = servedWriter(url);
+  let isWhole = false;
   let length = 0;
   let contentLength = 0;
   const write = (): void => {
@@ -115,7 +121,25 @@ export function encodeAny<T>(field: number, url: string, message: Plain, take: (
     length = sink.at - open;
     frameWidth = sink.closeFrame(open, guess);
   };
-  return sink.written(write, bytes => take({ field: bytes, length, contentLength }));
+  const attempt = (): void => {
+    isWhole = sink.attempt(WHOLE_BYTES_MAX, write);
+  };
+  return sink.written(attempt, bytes => (isWhole ? take({ field: bytes, length, contentLength }) : undefined));
+}
+
+/** The content of that Any in parts, in steps: fragments.ts. */
+export function encodeInParts(
+  url: string,
+  message: Plain,
+  sizes?: FragmentSizes,
+): Generator<number, readonly Buffer[]> {
+  const { write, cut } = servedWriter(url).content;
+  const fragments = cut?.fragments(message) ?? [{ write: () => write(message) }];
+  return writeFragments(sink, fragments, cut?.isMessage ? 1 : 0, sizes);
+}
+
+function servedWriter(url: string): AnyWriter {
+  return anyWriter(url) ?? anyWriterOf(url, typeOf(typeNameOf(url)));
 }
 
 function messageWriterOf(type: Type): MessageWriter {
@@ -128,15 +152,15 @@ function messageWriterOf(type: Type): MessageWriter {
 }
 
 function writeMessage(writer: MessageWriter, message: Plain): void {
-  assert(depth < DEPTH_MAX, 'messages are nested too deeply');
-  depth++;
+  assert(sink.depth < DEPTH_MAX, TOO_DEEP);
+  sink.depth++;
   const { fields } = shapeOf(writer, message);
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]!;
     const value = message[field.name];
     if (value !== undefined && value !== null) field.write(sink, value);
   }
-  depth--;
+  sink.depth--;
 }
 
 function shapeOf(writer: MessageWriter, message: Plain): Shape {
@@ -167,6 +191,16 @@ function fieldWriterOf(writer: MessageWriter, name: string): FieldWriter | undef
   return made;
 }
 
+/** As `writeMessage`, the fields one by one. */
+function* messageFragments(writer: MessageWriter, message: Plain): Iterable<Fragment> {
+  for (const { name, write, fragments } of shapeOf(writer, message).fields) {
+    const value = message[name];
+    if (value === undefined || value === null) continue;
+    if (fragments === undefined) yield { write: () => write(sink, value) };
+    else yield* fragments(sink, value);
+  }
+}
+
 function mapFieldWriter(field: Field): FieldWriter {
   const made = fieldWriter(field, elementWriter(field));
   if (!SHARED_MESSAGES.has(nameOf(field))) return made;
@@ -175,10 +209,10 @@ function mapFieldWriter(field: Field): FieldWriter {
 }
 
 /** Writes one message of the field with its length; undefined if the field holds no messages. */
-function elementWriter(field: Field): WriteElement | undefined {
+function elementWriter(field: Field): MessageElement | undefined {
   const type = messageTypeOf(field);
   if (type === undefined) return undefined;
-  const write = contentWriter(type);
+  const { write, cut } = contentWriter(type);
   let width = 1;
   const framed: WriteElement = (_, value) => {
     const guess = width;
@@ -187,93 +221,88 @@ function elementWriter(field: Field): WriteElement | undefined {
     width = sink.closeFrame(start, guess);
   };
   const remembered = SHARED_MESSAGES.has(nameOf(type)) || SHARED_MESSAGES.has(nameOf(field));
-  return remembered ? copyingRepeats(framed) : framed;
+  return { write: remembered ? copyingRepeats(framed) : framed, cut };
 }
 
-/**
- * Encodes each message object once and copies its bytes after that. Keeping bytes costs about as much as writing them,
- * and most objects come only once; so they are kept when the object comes a second time, or at once if it is an element
- * of a long list of which a few may change. Within the resource of the first time, the bytes are copied from the sink
- * itself.
- */
-function copyingRepeats(write: WriteElement): WriteElement {
-  const known = new WeakMap<object, Buffer>();
-  const recent = new RecentMessages();
-  return (_, value, ofMany) => {
-    const bytes = known.get(value as object);
-    if (bytes !== undefined) {
-      sink.raw(bytes);
-      return;
-    }
-    const met = recent.find(value);
-    if (met?.pass === sink.pass) {
-      sink.copySpan(met);
-      return;
-    }
-    const start = sink.at;
-    write(sink, value, false);
-    if (ofMany || met !== undefined) known.set(value as object, sink.copy(start));
-    else recent.add(sink.markSpan(value, start));
-  };
+interface ContentWriter {
+  readonly write: (value: unknown) => void;
+  readonly cut?: CutContent;
 }
 
-/**
- * The last RECENT_MAX messages of a field and where they were written. A ring: a linear search over it is cheaper than
- * a map.
- */
-class RecentMessages {
-  readonly #values: unknown[] = [];
-  readonly #marks: WrittenSpan[] = [];
-  #next = 0;
-
-  find(value: unknown): WrittenSpan | undefined {
-    const at = this.#values.indexOf(value);
-    return at < 0 ? undefined : this.#marks[at];
-  }
-
-  add(mark: WrittenSpan): void {
-    const at = this.#next++ % RECENT_MAX;
-    this.#values[at] = mark.value;
-    this.#marks[at] = mark;
-  }
-}
-
-function contentWriter(type: Type): (value: unknown) => void {
+function contentWriter(type: Type): ContentWriter {
+  const json = (write: (value: never) => void, fragments: (value: never) => Iterable<Fragment>): ContentWriter => ({
+    write: write as ContentWriter['write'],
+    cut: { isMessage: false, fragments: fragments as CutContent['fragments'] },
+  });
   switch (nameOf(type)) {
     case ANY:
-      return value => writeAny(value as Plain);
+      return json(writeAny, anyFragments);
     case STRUCT:
-      return value => writeStruct(sink, value as JsonObject);
+      return json(
+        (value: JsonObject) => writeStruct(sink, value),
+        (value: JsonObject) => structFragments(sink, value),
+      );
     case VALUE:
-      return value => writeValue(sink, value as Json);
+      return json(
+        (value: Json) => writeValue(sink, value),
+        (value: Json) => valueFragments(sink, value),
+      );
     case LIST_VALUE:
-      return value => writeList(sink, value as readonly Json[]);
+      return json(
+        (value: readonly Json[]) => writeList(sink, value),
+        (value: readonly Json[]) => listFragments(sink, value),
+      );
     default: {
-      if (isGivenAsJson(type)) return value => sink.raw(encodeJson(type, value as JsonObject));
+      if (isGivenAsJson(type)) return { write: value => sink.raw(encodeJson(type, value as JsonObject)) };
       const writer = messageWriterOf(type);
-      return value => writeMessage(writer, value as Plain);
+      return {
+        write: value => writeMessage(writer, value as Plain),
+        cut: { isMessage: true, fragments: value => messageFragments(writer, value as Plain) },
+      };
     }
   }
 }
 
 /** An unpacked Any: `{'@type', ...fields}`, or `{'@type', value}` for boxed types and for bytes of an unknown type. */
-function writeAny(content: Plain): void {
-  const url = content['@type'];
+function writeAny(any: Plain): void {
+  const found = anyOf(any);
+  if (found !== undefined) writeAnyOf(...found);
+}
+
+function* anyFragments(any: Plain): Iterable<Fragment> {
+  const found = anyOf(any);
+  if (found === undefined) return;
+  const [writer, value] = found;
+  const { cut } = writer.content;
+  yield { write: () => sink.raw(writer.head) };
+  yield {
+    write: () => void writeAnyValue(writer, value),
+    content: contentOf(cut, ANY_VALUE_ID, value, false),
+  };
+}
+
+/** What writes the Any, and its content; undefined: it is empty. */
+function anyOf(any: Plain): readonly [AnyWriter, unknown] | undefined {
+  const url = any['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
-  if (url === '') return;
-  const writer = anyWriter(url) ?? unknownType(url, content);
-  if (writer.boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
-  writeAnyOf(writer, writer.boxed ? content.value : content);
+  if (url === '') return undefined;
+  const writer = anyWriter(url) ?? unknownType(url, any);
+  if (writer.boxed) assert('value' in any, `an Any of ${url} must have its content under \`value\``);
+  return [writer, writer.boxed ? any.value : any];
 }
 
 /** Returns the length of the content. */
 function writeAnyOf(writer: AnyWriter, content: unknown): number {
   sink.raw(writer.head);
+  return writeAnyValue(writer, content);
+}
+
+function writeAnyValue(writer: AnyWriter, content: unknown): number {
   const before = sink.at;
   sink.varint(ANY_VALUE);
   const { width } = writer;
   const start = sink.openFrame(width);
-  writer.write(content);
+  writer.content.write(content);
   const length = sink.at - start;
   // An Any without content has no `value` field.
   if (length === 0) sink.at = before;
@@ -284,7 +313,7 @@ function writeAnyOf(writer: AnyWriter, content: unknown): number {
 interface AnyWriter {
   /** The field `type_url`. */
   readonly head: Buffer;
-  readonly write: (value: unknown) => void;
+  readonly content: ContentWriter;
   readonly boxed: boolean;
   /** Size of the length of the last one. */
   width: number;
@@ -306,7 +335,7 @@ function anyWriter(url: string): AnyWriter | undefined {
 function anyWriterOf(url: string, type: Type): AnyWriter {
   return {
     head: headOf(url),
-    write: contentWriter(type),
+    content: contentWriter(type),
     boxed: BOXED.has(nameOf(type)) || isGivenAsJson(type),
     width: 1,
   };
@@ -318,7 +347,7 @@ function encodeJson(type: Type, json: JsonObject): Uint8Array {
 
 function unknownType(url: string, { value }: Plain): AnyWriter {
   assert(value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
-  return { head: headOf(url), write: () => sink.raw(value), boxed: false, width: 1 };
+  return { head: headOf(url), content: { write: () => sink.raw(value) }, boxed: false, width: 1 };
 }
 
 function headOf(url: string): Buffer {

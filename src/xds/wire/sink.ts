@@ -6,12 +6,20 @@
 // `written` may run inside another `written`: the inner one writes behind the outer one's bytes, takes its own, and
 // removes them. A span that was marked inside the inner one is void from then on, though its pass goes on.
 //
+// `attempt` gives up what would take too many bytes, for callers that can then write it in fragments (fragments.ts).
+//
 // Invariants: outside of `written` the buffer is empty (`at` is 0), and what `collect` returns is a copy. A position
 // holds until a frame around it is closed, which may move the bytes. A span holds within the pass in which it was made,
 // and moves with its bytes; spans are marked in the order of their ends. `#reserve` comes before each write and may
 // replace `#bytes`. The bytes of well-formed texts equal those that protobufjs writes (test/property/encode.test.ts).
 
+/** Nesting of messages; as in protobufjs. */
+export const DEPTH_MAX = 100;
+export const TOO_DEEP = 'messages are nested too deeply';
+
 const INITIAL_BYTES = 1 << 16;
+/** A buffer that a text has made larger than this is not kept. */
+const KEPT_BYTES_MAX = 1 << 22;
 /**
  * Shorter ASCII texts are copied character by character: a call of Buffer.write costs about as much as this many copies
  * (measured).
@@ -24,6 +32,9 @@ const MORE = 0x80;
 const VARINT_BYTES_MAX = 10;
 const UINT32_MAX = 2 ** 32 - 1;
 
+/** Thrown when a write needs more room than `attempt` allows. Not an Error: it is control flow. */
+const NO_ROOM = { noRoom: true } as const;
+
 /** The bytes `start` to `end` of the buffer are the encoding of `value`. Valid during one pass. */
 export interface WrittenSpan {
   readonly value: unknown;
@@ -33,29 +44,57 @@ export interface WrittenSpan {
 }
 
 export class Sink {
-  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  #bytes: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   /** Position of the next byte. */
   at = 0;
-  /** Counts the calls of `written` that begin with an empty buffer. Positions hold within one such pass only. */
+  /** Nesting of the message that is being written. */
+  depth = 0;
+  /**
+   * Counts the calls of `written` that begin with an empty buffer, and attempts that failed. Spans hold within one such
+   * pass only.
+   */
   pass = 0;
+  /** Where `#reserve` has something to do: the end of the buffer, or what `attempt` allows. */
+  #room = INITIAL_BYTES;
+  #roomMax = Number.POSITIVE_INFINITY;
   /** The spans of this pass, in the order of their ends. */
   readonly #spans: WrittenSpan[] = [];
 
   /**
-   * Runs `write`, then `take` with the bytes that it wrote, which are overwritten afterwards. Restores `at`, also if
-   * one of them throws. May be nested.
+   * Runs `write`, then `take` with the bytes that it wrote, which are overwritten afterwards. Restores `at` and
+   * `depth`, also if one of them throws. May be nested.
    */
   written<T>(write: () => void, take: (bytes: Buffer) => T): T {
-    const start = this.at;
-    if (start === 0) {
-      this.pass++;
-      this.#spans.length = 0;
-    }
+    const { at: start, depth } = this;
+    if (start === 0) this.#beginPass();
     try {
       write();
       return take(this.#bytes.subarray(start, this.at));
     } finally {
       this.at = start;
+      this.depth = depth;
+      if (start === 0 && this.#bytes.length > KEPT_BYTES_MAX) this.#replace(Buffer.allocUnsafeSlow(INITIAL_BYTES));
+    }
+  }
+
+  /**
+   * Runs `write`, within `written`; false, with nothing written, if it needs room for more than `bytesMax`. May not be
+   * nested.
+   */
+  attempt(bytesMax: number, write: () => void): boolean {
+    const { at: start, depth } = this;
+    this.#allow(start + bytesMax);
+    try {
+      write();
+      return true;
+    } catch (error) {
+      if (error !== NO_ROOM) throw error;
+      this.at = start;
+      this.depth = depth;
+      this.#beginPass();
+      return false;
+    } finally {
+      this.#allow(Number.POSITIVE_INFINITY);
     }
   }
 
@@ -212,10 +251,27 @@ export class Sink {
 
   #reserve(count: number): void {
     const needed = this.at + count;
-    if (needed <= this.#bytes.length) return;
+    if (needed <= this.#room) return;
+    if (needed > this.#roomMax) throw NO_ROOM;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(grown, 0, 0, this.at);
-    this.#bytes = grown;
+    this.#replace(grown);
+  }
+
+  #replace(bytes: Buffer): void {
+    this.#bytes = bytes;
+    this.#allow(this.#roomMax);
+  }
+
+  /** Positions up to `roomMax` may be written. */
+  #allow(roomMax: number): void {
+    this.#roomMax = roomMax;
+    this.#room = Math.min(this.#bytes.length, roomMax);
+  }
+
+  #beginPass(): void {
+    this.pass++;
+    this.#spans.length = 0;
   }
 }
 

@@ -3,6 +3,7 @@
 
 import protobuf from 'protobufjs/light.js';
 import { isObject } from '../../core/base/json.ts';
+import { type CutContent, contentOf, type Fragment, MANY } from './fragments.ts';
 import { enumTypeOf, type Field, isMap, type Plain } from './registry.ts';
 import type { Sink } from './sink.ts';
 import { sortedKeys } from './write-json.ts';
@@ -12,13 +13,21 @@ export interface FieldWriter {
   readonly id: number;
   /** `value` is neither undefined nor null. */
   readonly write: (sink: Sink, value: unknown) => void;
+  /** The same in fragments; undefined: the field can only be written whole. */
+  readonly fragments?: ((sink: Sink, value: unknown) => Iterable<Fragment>) | undefined;
 }
 
 /** Writes a value without its tag; messages and texts with their length. `ofMany`: it is an element of a long list. */
 export type WriteElement = (sink: Sink, value: unknown, ofMany: boolean) => void;
 
-/** A list is long from this many elements. */
-const MANY = 16;
+/** Writes the messages of a field. */
+export interface MessageElement {
+  readonly write: WriteElement;
+  readonly cut: CutContent | undefined;
+}
+
+/** Field of the value in an entry of a map. */
+const MAP_VALUE = 2;
 
 const VARINT = 0;
 const FIXED_64 = 1;
@@ -26,21 +35,27 @@ const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
 
 /** `ofMessage`: writes a value of the field's message type; undefined if it holds something else. */
-export function fieldWriter(field: Field, ofMessage: WriteElement | undefined): FieldWriter {
+export function fieldWriter(field: Field, ofMessage: MessageElement | undefined): FieldWriter {
   const { name, id } = field;
   const kind = enumTypeOf(field) === undefined ? field.type : 'int32';
-  const element = ofMessage ?? scalarWriter(kind);
+  const element = ofMessage?.write ?? scalarWriter(kind);
+  const cut = ofMessage?.cut;
   const tag = tagOf(id, ofMessage === undefined ? wireType(kind) : LENGTH_DELIMITED);
-  if (isMap(field)) return { name, id, write: mapWriter(field, element, ofMessage === undefined ? kind : undefined) };
+  if (isMap(field)) return { name, id, ...mapWriter(field, element, ofMessage === undefined ? kind : undefined, cut) };
   if (field.repeated) {
     const packed = field.packed && wireType(kind) !== LENGTH_DELIMITED && ofMessage === undefined;
-    return { name, id, write: packed ? packedWriter(id, element) : listWriter(tag, element) };
+    if (packed) return { name, id, write: packedWriter(id, element) };
+    return { name, id, write: listWriter(tag, element), fragments: listFragments(id, tag, element, cut) };
   }
   const write = (sink: Sink, value: unknown): void => {
     sink.varint(tag);
     element(sink, value, false);
   };
-  if (ofMessage !== undefined || field.hasPresence) return { name, id, write };
+  const fragments = (sink: Sink, value: unknown): Iterable<Fragment> => [
+    { write: () => write(sink, value), content: contentOf(cut, id, value, false) },
+  ];
+  if (ofMessage !== undefined) return { name, id, write, fragments };
+  if (field.hasPresence) return { name, id, write };
   const isDefault = defaultTest(kind, field.typeDefault as unknown);
   return {
     name,
@@ -159,6 +174,25 @@ function listWriter(tag: number, element: WriteElement): FieldWriter['write'] {
   };
 }
 
+function listFragments(
+  id: number,
+  tag: number,
+  element: WriteElement,
+  cut: CutContent | undefined,
+): FieldWriter['fragments'] {
+  return function* (sink, list) {
+    const values = list as readonly unknown[];
+    const ofMany = values.length >= MANY;
+    for (const value of values) {
+      const write = (): void => {
+        sink.varint(tag);
+        element(sink, value, ofMany);
+      };
+      yield { write, content: contentOf(cut, id, value, ofMany) };
+    }
+  };
+}
+
 function packedWriter(id: number, element: WriteElement): FieldWriter['write'] {
   const tag = tagOf(id, LENGTH_DELIMITED);
   return (sink, list) => {
@@ -172,28 +206,57 @@ function packedWriter(id: number, element: WriteElement): FieldWriter['write'] {
 }
 
 /** Entries sorted by key; keys that look like integers come first, ascending, as in every JavaScript object. */
-function mapWriter(field: Field, element: WriteElement, kind: string | undefined): FieldWriter['write'] {
-  const tag = tagOf(field.id, LENGTH_DELIMITED);
+function mapWriter(
+  field: Field,
+  element: WriteElement,
+  kind: string | undefined,
+  cut: CutContent | undefined,
+): Pick<FieldWriter, 'write' | 'fragments'> {
+  const { id } = field;
+  const tag = tagOf(id, LENGTH_DELIMITED);
   const { keyType } = field as unknown as { readonly keyType: string };
   const key = keyWriter(keyType);
   const keyTag = tagOf(1, wireType(keyType));
-  const valueTag = tagOf(2, kind === undefined ? LENGTH_DELIMITED : wireType(kind));
+  const valueTag = tagOf(MAP_VALUE, kind === undefined ? LENGTH_DELIMITED : wireType(kind));
   let width = 1;
-  return (sink, map) => {
+  const writeKey = (sink: Sink, name: string): void => {
+    sink.varint(keyTag);
+    key(sink, name);
+  };
+  const writeValue = (sink: Sink, value: unknown): void => {
+    sink.varint(valueTag);
+    element(sink, value, false);
+  };
+  const writeEntry = (sink: Sink, name: string, value: unknown): void => {
+    sink.varint(tag);
+    const guess = width;
+    const start = sink.openFrame(guess);
+    writeKey(sink, name);
+    writeValue(sink, value);
+    width = sink.closeFrame(start, guess);
+  };
+  const write = (sink: Sink, map: unknown): void => {
     const entries = map as Plain;
     for (const name of sortedKeys(entries)) {
       const value = entries[name];
-      if (value === undefined) continue;
-      sink.varint(tag);
-      const guess = width;
-      const start = sink.openFrame(guess);
-      sink.varint(keyTag);
-      key(sink, name);
-      sink.varint(valueTag);
-      element(sink, value, false);
-      width = sink.closeFrame(start, guess);
+      if (value !== undefined) writeEntry(sink, name, value);
     }
   };
+  const fragments = function* (sink: Sink, map: unknown): Iterable<Fragment> {
+    const entries = map as Plain;
+    const names = sortedKeys(entries);
+    for (const name of names) {
+      const value = entries[name];
+      if (value === undefined) continue;
+      const inner = (): readonly Fragment[] => [
+        { write: () => writeKey(sink, name) },
+        { write: () => writeValue(sink, value), content: contentOf(cut, MAP_VALUE, value, false) },
+      ];
+      const content = { id, value, ofMany: names.length >= MANY, isMessage: false, fragments: inner };
+      yield { write: () => writeEntry(sink, name, value), content };
+    }
+  };
+  return { write, fragments };
 }
 
 function keyWriter(kind: string): (sink: Sink, name: string) => void {

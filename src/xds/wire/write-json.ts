@@ -3,6 +3,7 @@
 
 import { assert } from '../../core/base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import { type Fragment, MANY } from './fragments.ts';
 import type { Sink } from './sink.ts';
 
 /** Tags: field number and wire type. */
@@ -18,6 +19,7 @@ const STRUCT_VALUE = 0x2a;
 const LIST_VALUE = 0x32;
 /** Nesting of JSON. */
 const DEPTH_MAX = 100;
+const TOO_DEEP = 'JSON is nested too deeply';
 /** Sizes that the lengths of objects and lists had last time, by depth: see Sink.openFrame. */
 const entryWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
 const valueWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
@@ -27,16 +29,42 @@ export function writeStruct(sink: Sink, object: JsonObject, depth = 0): void {
   for (const key of sortedKeys(object)) {
     const member = object[key];
     if (member === undefined) continue;
-    sink.varint(STRUCT_FIELDS);
-    const nested = typeof member === 'object';
-    const width = nested ? entryWidths[depth]! : 1;
-    const entry = sink.openFrame(width);
-    sink.varint(ENTRY_KEY);
-    sink.text(key);
-    sink.varint(ENTRY_VALUE);
-    writeFramed(sink, member, depth);
-    const taken = sink.closeFrame(entry, width);
-    if (nested) entryWidths[depth] = taken;
+    writeEntry(sink, key, member, depth);
+  }
+}
+
+function writeEntry(sink: Sink, key: string, member: Json, depth: number): void {
+  sink.varint(STRUCT_FIELDS);
+  const nested = typeof member === 'object';
+  const width = nested ? entryWidths[depth]! : 1;
+  const entry = sink.openFrame(width);
+  writeKey(sink, key);
+  sink.varint(ENTRY_VALUE);
+  writeFramed(sink, member, depth);
+  const taken = sink.closeFrame(entry, width);
+  if (nested) entryWidths[depth] = taken;
+}
+
+function writeKey(sink: Sink, key: string): void {
+  sink.varint(ENTRY_KEY);
+  sink.text(key);
+}
+
+/** As `writeStruct`. */
+export function* structFragments(sink: Sink, object: JsonObject, depth = 0): Iterable<Fragment> {
+  const keys = sortedKeys(object);
+  for (const key of keys) {
+    const member = object[key];
+    if (member === undefined) continue;
+    const inner = (): readonly Fragment[] => [
+      { write: () => writeKey(sink, key) },
+      framedFragment(sink, ENTRY_VALUE, member, false, depth),
+    ];
+    const ofMany = keys.length >= MANY;
+    const content = isNested(member)
+      ? { id: idOf(STRUCT_FIELDS), value: member, ofMany, isMessage: false, fragments: inner }
+      : undefined;
+    yield { write: () => writeEntry(sink, key, member, depth), content };
   }
 }
 
@@ -45,6 +73,11 @@ export function writeList(sink: Sink, list: readonly Json[], depth = 0): void {
     sink.varint(LIST_VALUES);
     writeFramed(sink, item, depth);
   }
+}
+
+/** As `writeList`. */
+export function* listFragments(sink: Sink, list: readonly Json[], depth = 0): Iterable<Fragment> {
+  for (const item of list) yield framedFragment(sink, LIST_VALUES, item, list.length >= MANY, depth);
 }
 
 /** Always writes the value, as null and defaults are values too. */
@@ -62,7 +95,7 @@ export function writeValue(sink: Sink, json: Json, depth = 0): void {
     sink.varint(NULL_VALUE);
     sink.varint(0);
   } else {
-    assert(depth < DEPTH_MAX, 'JSON is nested too deeply');
+    assert(depth < DEPTH_MAX, TOO_DEEP);
     const isStruct = isObject(json);
     sink.varint(isStruct ? STRUCT_VALUE : LIST_VALUE);
     const width = valueWidths[depth]!;
@@ -71,6 +104,39 @@ export function writeValue(sink: Sink, json: Json, depth = 0): void {
     else writeList(sink, json, depth + 1);
     valueWidths[depth] = sink.closeFrame(start, width);
   }
+}
+
+/** As `writeValue`. */
+export function* valueFragments(sink: Sink, json: Json, depth = 0): Iterable<Fragment> {
+  const write = (): void => writeValue(sink, json, depth);
+  if (!isNested(json)) {
+    yield { write };
+    return;
+  }
+  assert(depth < DEPTH_MAX, TOO_DEEP);
+  const isStruct = isObject(json);
+  const id = idOf(isStruct ? STRUCT_VALUE : LIST_VALUE);
+  const fragments = (): Iterable<Fragment> =>
+    isStruct ? structFragments(sink, json, depth + 1) : listFragments(sink, json, depth + 1);
+  yield { write, content: { id, value: json, ofMany: false, isMessage: false, fragments } };
+}
+
+function framedFragment(sink: Sink, tag: number, json: Json, ofMany: boolean, depth: number): Fragment {
+  const write = (): void => {
+    sink.varint(tag);
+    writeFramed(sink, json, depth);
+  };
+  const fragments = (): Iterable<Fragment> => valueFragments(sink, json, depth);
+  const content = isNested(json) ? { id: idOf(tag), value: json, ofMany, isMessage: false, fragments } : undefined;
+  return { write, content };
+}
+
+function isNested(json: Json): json is JsonObject | readonly Json[] {
+  return typeof json === 'object' && json !== null;
+}
+
+function idOf(tag: number): number {
+  return tag >>> 3;
 }
 
 /** The value with its length before it. */

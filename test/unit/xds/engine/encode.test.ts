@@ -1,7 +1,14 @@
+import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type EncodedResource, encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
+import {
+  type EncodedResource,
+  type EncodingWork,
+  encodeMessage,
+  encodeResource,
+} from '../../../../src/xds/engine/encode.ts';
 import { any, anyBytes, anyStruct, typeUrl } from '../../../../src/xds/proto/any.ts';
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
+import { framed, framedString } from '../../../../src/xds/wire/frame.ts';
 import { encodeUnpacked } from '../../../../src/xds/wire/pack.ts';
 import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../../../src/xds/wire/registry.ts';
@@ -175,6 +182,72 @@ describe('encoding of resources', () => {
     for (const frame of ['sotwFrame', 'deltaFrame'] as const) {
       expect(Buffer.concat(second[frame])).toEqual(Buffer.concat(alone[frame]));
     }
+  });
+
+  describe('of a very large resource', () => {
+    const count = 20_000;
+    const encoded: string[] = [];
+    const hostsOf = (changed = -1): VirtualHost[] =>
+      Array.from({ length: count }, (_, i) => host(`${i === changed ? 'other' : 'host'}-${i}.example.com`));
+    const routes = (virtualHosts: readonly VirtualHost[]): object => ({ name: '80', virtualHosts });
+    const step = { paused: true };
+    /** Pauses after each step. */
+    const encodeInTurns = (message: object, previous?: EncodedResource): { made: EncodedResource; turns: number[] } => {
+      const turns: number[] = [];
+      let spent = false;
+      const work: EncodingWork = {
+        before: () => {
+          if (spent) throw step;
+        },
+        after: bytes => {
+          spent = true;
+          turns.push(bytes);
+        },
+      };
+      for (;;) {
+        spent = false;
+        try {
+          return { made: encodeResource(typeUrl(ROUTES), '80', message, work, previous), turns };
+        } catch (error) {
+          if (error !== step) throw error;
+        }
+      }
+    };
+    const wholeOf = (message: object): Buffer =>
+      Buffer.concat([framedString(1, typeUrl(ROUTES)), framed(2, encodeMessage(ROUTES, message))]);
+
+    test('is made in steps, with the bytes of the whole, and only what did not fit is written twice', () => {
+      const plain = routes(hostsOf());
+      const { made, turns } = encodeInTurns(routes(hostsOf().map(one => noted(one, encoded))));
+      expect(made.size).toBeGreaterThan(2 * 1024 * 1024);
+      expect(made.body.equals(wholeOf(plain))).toBe(true);
+      expect(made.version).toBe(hash('sha256', made.body, 'hex').slice(0, 16));
+      expect(Math.max(...turns)).toBeLessThanOrEqual(1024 * 1024);
+      expect(turns.length).toBeGreaterThan(10);
+      expect(new Set(encoded).size).toBe(count);
+      expect(encoded.length).toBe(count + 1);
+      expect(made.deltaFrame.length).toBeLessThan(30);
+      const other = encodeResource(typeUrl(ROUTES), '80', plain);
+      for (const frame of ['sotwFrame', 'deltaFrame'] as const) {
+        expect(Buffer.concat(other[frame]).equals(Buffer.concat(made[frame]))).toBe(true);
+      }
+    });
+
+    test('keeps only what changed anew', () => {
+      const { made } = encodeInTurns(routes(hostsOf()));
+      const { made: changed } = encodeInTurns(routes(hostsOf(9_000)), made);
+      expect(changed.body.equals(wholeOf(routes(hostsOf(9_000))))).toBe(true);
+      const old = new Set(made.deltaFrame.map(({ buffer }) => buffer));
+      const anew = changed.deltaFrame.filter(({ buffer }) => !old.has(buffer));
+      expect(anew.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(100_000);
+    });
+
+    test('is begun again after an error', () => {
+      const wrong = { name: '80', virtualHosts: [...hostsOf(), { typedPerFilterConfig: { f: { '@type': 1 } } }] };
+      expect(() => encodeInTurns(wrong)).toThrow('no @type');
+      expect(() => encodeInTurns(wrong)).toThrow('no @type');
+      expect(encodeResource(typeUrl(ROUTES), '1', { name: '1' }).size).toBeLessThan(200);
+    });
   });
 
   test('refuses an unknown type by name', () => {

@@ -143,6 +143,21 @@ describe('the engine', () => {
     expect(setOf('one', CDS)!.size).toBe(count);
   });
 
+  test('encodes one large resource in slices of one size', async () => {
+    const megabytes = 10;
+    const text = 'x'.repeat(1_024);
+    const filters = Array.from({ length: megabytes * 1_024 }, (_, i) => ({ name: `${i}${text}` }));
+    const large = { name: 'large', message: { name: 'large', filters }, problems: [] };
+    const look = new Engine([{ url: CDS, all: { name: 'test/large', run: () => [large] } }]).look();
+    const proxy = host.state().proxies.get('one')!;
+    const units = (megabytes * 1_024 * 1_024) / 4_096;
+    let slices = 1;
+    while (look(100, host.state(), proxy).value === undefined) slices++;
+    // A slice ends within the part with which it has spent its allowance, of 64 units.
+    expect(slices).toBeGreaterThan(units / (100 + 64));
+    expect(slices).toBeLessThan(units / 50);
+  });
+
   test('makes digests of names and versions, in name order', () => {
     const versions = new Map([
       ['a', '1'],
