@@ -164,14 +164,14 @@ function* encodeInSteps(
   const anyUrl = resourceUrlOf(url);
   const written = joinSmallParts(yield* encodeInParts(anyUrl, message));
   const contentLength = lengthOf(written);
-  const any = Buffer.concat([framedString(ANY_URL, anyUrl), Buffer.from(header(ANY_VALUE, contentLength))]);
-  const size = any.length + contentLength;
-  const hashed = version ?? (yield* versionOf([any, ...written]));
+  const opening = Buffer.concat([framedString(ANY_URL, anyUrl), Buffer.from(header(ANY_VALUE, contentLength))]);
+  const size = opening.length + contentLength;
+  const hashed = version ?? (yield* versionOf([opening, ...written]));
   const nameField = framedString(NAME, name);
   const versionField = framedString(VERSION, hashed);
   const field = Buffer.from(header(RESOURCES, size));
   const head = Buffer.from(header(RESOURCES, versionField.length + field.length + size + nameField.length));
-  const first = Buffer.concat([head, versionField, field, any]);
+  const first = Buffer.concat([head, versionField, field, opening]);
   const parts = [first, ...sharedWithParts(written, contentOf(previous)), nameField];
   const before = head.length + versionField.length;
   return new Encoded(url, name, hashed, parts, { size, before, after: nameField.length });

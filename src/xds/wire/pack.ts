@@ -100,8 +100,8 @@ export interface WrittenAny {
 }
 
 /**
- * `message` in an Any with this URL, as field `field` of another message, for `take` to copy; undefined if it needs room
- * for more than WHOLE_BYTES_MAX.
+ * `message` in an Any with this URL, as field `field` of another message, for `take` to copy; undefined if it needs
+ * room for more than WHOLE_BYTES_MAX.
  */
 export function encodeAny<T>(
   field: number,
@@ -264,13 +264,13 @@ function contentWriter(type: Type): ContentWriter {
 }
 
 /** An unpacked Any: `{'@type', ...fields}`, or `{'@type', value}` for boxed types and for bytes of an unknown type. */
-function writeAny(any: Plain): void {
-  const found = anyOf(any);
+function writeAny(given: Plain): void {
+  const found = anyOf(given);
   if (found !== undefined) writeAnyOf(...found);
 }
 
-function* anyFragments(any: Plain): Iterable<Fragment> {
-  const found = anyOf(any);
+function* anyFragments(given: Plain): Iterable<Fragment> {
+  const found = anyOf(given);
   if (found === undefined) return;
   const [writer, value] = found;
   const { cut } = writer.content;
@@ -282,13 +282,13 @@ function* anyFragments(any: Plain): Iterable<Fragment> {
 }
 
 /** What writes the Any, and its content; undefined: it is empty. */
-function anyOf(any: Plain): readonly [AnyWriter, unknown] | undefined {
-  const url = any['@type'];
+function anyOf(given: Plain): readonly [AnyWriter, unknown] | undefined {
+  const url = given['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
   if (url === '') return undefined;
-  const writer = anyWriter(url) ?? unknownType(url, any);
-  if (writer.boxed) assert('value' in any, `an Any of ${url} must have its content under \`value\``);
-  return [writer, writer.boxed ? any.value : any];
+  const writer = anyWriter(url) ?? unknownType(url, given);
+  if (writer.boxed) assert('value' in given, `an Any of ${url} must have its content under \`value\``);
+  return [writer, writer.boxed ? given.value : given];
 }
 
 /** Returns the length of the content. */
