@@ -22,6 +22,7 @@ import {
   PARTS_COMPARED_MAX,
 } from './comparison.ts';
 import { groupsSelecting, type SelectorGroup } from './selecting-entries.ts';
+import { servicesSelecting } from './selecting-services.ts';
 
 /**
  * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
@@ -92,7 +93,7 @@ function* machinesOf({ objects, indexes }: State, namespace: string, selector: L
   yield* indexes.remoteEntriesByLabel.valuesFrom(`${namespace}/${key}|`);
 }
 
-/** The Kubernetes services of a cluster and namespace that select one. A selector without labels selects nothing. */
+/** The Kubernetes services of a cluster and namespace that select one. */
 export function kubernetesInstanceHandler(
   comparison: Comparison,
   cluster: string,
@@ -100,12 +101,7 @@ export function kubernetesInstanceHandler(
   workloads: readonly Labels[],
 ): PushRequest {
   const { after, state } = comparison;
-  const services = after
-    .objects('Service', `${cluster}/${namespace}/`)
-    .filter(
-      ({ spec: { selector } }) =>
-        Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),
-    );
+  const services = servicesSelecting(state, cluster, namespace, workloads);
   return mergeAllPushRequests(
     services.flatMap(({ name, spec: { selector } }) => {
       const isMany =

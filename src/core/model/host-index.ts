@@ -57,11 +57,12 @@ export class HostIndex {
     return positions.sort((a, b) => a - b).map(position => (position === covering ? host : this.#hosts[position]!));
   }
 
-  /** The distinct hosts of the list of which `meeting` finds pairs. */
+  /** The distinct hosts of the list of which `meeting` finds pairs, in their order. */
   hostsMeeting(host: string): readonly string[] {
     const own = isWildcard(host) ? this.#covered(host.slice(1)) : [this.#positions.get(host) ?? -1];
     return [...own, ...this.#allCovering(host)]
       .filter(position => position >= 0)
+      .sort((a, b) => a - b)
       .map(position => this.#hosts[position]!);
   }
 

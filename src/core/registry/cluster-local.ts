@@ -1,16 +1,24 @@
 // Hosts whose endpoints stay within their cluster: built-in ones, unless a setting frees them, and those of
 // `serviceSettings`. Source: Istio pilot/pkg/model/cluster_local.go (onMeshUpdated, IsClusterLocal).
 
-import { mostSpecific } from '../model/hosts.ts';
+import { HostIndex } from '../model/host-index.ts';
 import type { Query, Reader } from '../query/reader.ts';
 
 /** Argument: a hostname. Of the hosts that settings or built-in rules name the most specific decides. */
 export const isClusterLocal: Query<string, boolean> = {
   name: 'select/isClusterLocal',
   run: (reader, hostname) => {
-    const hosts = new Map(reader.get(clusterLocalHosts, ''));
-    const decisive = mostSpecific(hostname, hosts.keys());
-    return decisive !== undefined && hosts.get(decisive) === true;
+    const { index, settings } = reader.get(clusterLocalIndex, '');
+    const decisive = index.mostSpecific(hostname);
+    return decisive !== undefined && settings.get(decisive) === true;
+  },
+};
+
+const clusterLocalIndex: Query<'', { readonly index: HostIndex; readonly settings: ReadonlyMap<string, boolean> }> = {
+  name: 'registry/clusterLocalIndex',
+  run: reader => {
+    const settings = new Map(reader.get(clusterLocalHosts, ''));
+    return { index: new HostIndex([...settings.keys()]), settings };
   },
 };
 

@@ -11,7 +11,7 @@ import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
-import { candidateEntries, remoteCandidates } from './selecting.ts';
+import { candidateEntries, candidatePods, remoteCandidates } from './selecting.ts';
 import {
   type AnyWorkloadEntry,
   type EntryWorkload,
@@ -167,7 +167,7 @@ const selectedInstances: Query<Selecting, readonly Instance[]> = {
   run: (reader, { namespace, selector, isDns }) => {
     const pods: Instance[] = [];
     const selectsPods = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS');
-    const candidates = selectsPods ? podsOfNamespace(reader, namespace) : [];
+    const candidates = selectsPods ? candidatePods(reader, namespace, selector) : [];
     const ofPods = withoutTopology(selector);
     for (const pod of candidates) {
       if (!selects(ofPods, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
@@ -197,12 +197,6 @@ function machinesNamed(reader: Reader, namespace: string, selector: Labels): rea
   const own = candidateEntries(reader, namespace, selector);
   const remote = remoteCandidates(reader, namespace, selector);
   return remote.length === 0 ? own : [...own, ...remote].sort((a, b) => compareText(a.name, b.name));
-}
-
-function podsOfNamespace(reader: Reader, namespace: string): readonly Obj<'Pod'>[] {
-  return [...reader.indexed('podsByNamespace', namespace)].sort(
-    (a, b) => compareText(a.name, b.name) || compareText(a.cluster, b.cluster),
-  );
 }
 
 function podPort(pod: Obj<'Pod'>): Instance['portOf'] {

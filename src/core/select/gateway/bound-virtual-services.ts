@@ -1,12 +1,12 @@
-// The VirtualServices of a Gateway by their hosts: those of a server are looked up. Thousands of servers, each compared
-// with thousands of VirtualServices, cost the product.
+// The VirtualServices of a Gateway by their hosts, and their TCP rules by port: those of a server are looked up.
+// Thousands of servers, each compared with thousands of VirtualServices or rules, cost the product.
 
 import { groupsOfEach } from '../../base/groups.ts';
 import { HostIndex } from '../../model/host-index.ts';
 import type { Query } from '../../query/reader.ts';
+import type { RouteDestination } from '../../schema/istio-types.gen.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
-
-type Placed = readonly [position: number, virtualService: ResolvedVirtualService];
+import { earlier, FirstRules, type Placed, type PlacedRule } from './first-rules.ts';
 
 interface HostGroup {
   readonly index: HostIndex;
@@ -14,12 +14,22 @@ interface HostGroup {
   readonly byHost: ReadonlyMap<string, readonly Placed[]>;
 }
 
+/** The rule that connections to a TCP server take, and the VirtualService that has it. */
+export interface ServerRule {
+  readonly virtualService: ResolvedVirtualService;
+  readonly route: readonly RouteDestination[];
+}
+
 export class BoundVirtualServices {
+  readonly #gateway: string;
   readonly #all: readonly ResolvedVirtualService[];
   #open: HostGroup | undefined;
   readonly #byNamespace = new Map<string, HostGroup>();
+  /** By the positions of the VirtualServices: most hosts of a VirtualService have no other. */
+  readonly #firstRules = new Map<string, FirstRules>();
 
-  constructor(all: readonly ResolvedVirtualService[]) {
+  constructor(gateway: string, all: readonly ResolvedVirtualService[]) {
+    this.#gateway = gateway;
     this.#all = all;
   }
 
@@ -32,16 +42,32 @@ export class BoundVirtualServices {
     without?: ReadonlySet<ResolvedVirtualService>,
   ): readonly ResolvedVirtualService[] {
     const found = new Map<number, ResolvedVirtualService>();
+    for (const ofHost of this.#met(serverHosts)) {
+      for (const [position, vs] of ofHost) if (without?.has(vs) !== true) found.set(position, vs);
+    }
+    return [...found].sort(([a], [b]) => a - b).map(([, vs]) => vs);
+  }
+
+  /** The first TCP rule for the port of those; of TLSRoutes also the first TLS rule, at a server that ends TLS. */
+  firstRule(serverHosts: readonly string[], port: number, endsTls: boolean): ServerRule | undefined {
+    let first: PlacedRule | undefined;
+    for (const ofHost of this.#met(serverHosts)) first = earlier(first, this.#firstOf(ofHost).at(port, endsTls));
+    return first;
+  }
+
+  *#met(serverHosts: readonly string[]): IterableIterator<readonly Placed[]> {
     for (const own of serverHosts) {
       const slash = own.indexOf('/');
       const group = slash < 0 ? this.#everyNamespace() : this.#inNamespace(own.slice(0, slash));
-      for (const host of group.index.hostsMeeting(own.slice(slash + 1))) {
-        for (const [position, vs] of group.byHost.get(host) ?? []) {
-          if (without?.has(vs) !== true) found.set(position, vs);
-        }
-      }
+      for (const host of group.index.hostsMeeting(own.slice(slash + 1))) yield group.byHost.get(host) ?? [];
     }
-    return [...found].sort(([a], [b]) => a - b).map(([, vs]) => vs);
+  }
+
+  #firstOf(ofHost: readonly Placed[]): FirstRules {
+    const key = ofHost.map(([position]) => position).join();
+    const known = this.#firstRules.get(key) ?? new FirstRules(this.#gateway, ofHost);
+    this.#firstRules.set(key, known);
+    return known;
   }
 
   #everyNamespace(): HostGroup {
@@ -68,5 +94,8 @@ function groupOf(virtualServices: Iterable<Placed>): HostGroup {
 export const boundVirtualServices: Query<string, BoundVirtualServices> = {
   name: 'select/boundVirtualServices',
   run: (reader, gateway) =>
-    new BoundVirtualServices(reader.get(virtualServicesFor, { namespace: reader.facet('namespace'), gateway })),
+    new BoundVirtualServices(
+      gateway,
+      reader.get(virtualServicesFor, { namespace: reader.facet('namespace'), gateway }),
+    ),
 };

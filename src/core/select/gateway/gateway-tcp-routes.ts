@@ -2,19 +2,19 @@
 // AUTO_PASSTHROUGH, the services themselves by the SNI that mesh clients send.
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
-import { PARENTS } from '../../model/derived.ts';
-import { subsetOf } from '../../model/hosts.ts';
+import { hostIndexOf } from '../../model/host-index.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { Port } from '../../model/service.ts';
 import { interning } from '../../query/memo.ts';
 import type { ProxyReader, Selection } from '../../query/reader.ts';
-import type { L4MatchAttributes, Server, TLSRoute, VirtualService } from '../../schema/istio-types.gen.ts';
+import type { L4MatchAttributes, Server, VirtualService } from '../../schema/istio-types.gen.ts';
 import { sniDnatName } from '../cluster/cluster-names.ts';
 import { ruleTcpRoute, sniTcpRoute, type TcpRoute } from '../listener/tcp-routes.ts';
 import { destinationRule } from '../scope/destination-rules.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { boundVirtualServices } from './bound-virtual-services.ts';
+import { isAtGateway } from './first-rules.ts';
 import { isHttpServer, serverPort } from './gateway-servers.ts';
 import type { MergedServer, ServerGroup } from './gateways.ts';
 
@@ -28,22 +28,11 @@ export interface SniRoute {
 
 /** The route of a TCP server, also of one that ends TLS: the first tcp rule that fits. */
 export function serverTcpRoute(reader: ProxyReader, merged: MergedServer): TcpRoute | undefined {
-  for (const vs of boundTo(reader, merged)) {
-    for (const rule of (vs.spec as VirtualService).tcp ?? []) {
-      const all = rule.match ?? [];
-      if (all.length > 0 && !all.some(match => fits(match, merged))) continue;
-      return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
-    }
-    const rule = merged.server.tls === undefined ? undefined : terminatedRule(vs, merged);
-    if (rule !== undefined) return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
-  }
-  return undefined;
-}
-
-/** The rule of a TLSRoute at a server that ends TLS: names of clients no longer choose. */
-function terminatedRule(vs: ResolvedVirtualService, merged: MergedServer): TLSRoute | undefined {
-  if (vs.obj.annotations[PARENTS]?.startsWith('TLSRoute/') !== true) return undefined;
-  return (vs.spec.tls ?? []).find(({ match = [] }) => match.some(one => fits(one, merged)));
+  const { server, gatewayName } = merged;
+  const port = declaredPort(merged);
+  const bound = reader.get(boundVirtualServices, gatewayName);
+  const rule = bound.firstRule(server.hosts, port.port, server.tls !== undefined);
+  return rule === undefined ? undefined : ruleTcpRoute(reader, rule.route, port, rule.virtualService);
 }
 
 const oneOfEqualRoutes = interning<TcpRoute>('select/tcpRoute');
@@ -114,8 +103,9 @@ function tlsRoutesOf(
  */
 export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
   const routes: SniRoute[] = [];
+  const index = hostIndexOf(merged.sniHosts);
   for (const service of reader.get(scopedServices, '')) {
-    if (service.meshExternal || !merged.sniHosts.some(host => subsetOf(service.hostname, host))) continue;
+    if (service.meshExternal || !index.covers(service.hostname)) continue;
     const rule = reader.get(destinationRule, { hostname: service.hostname, direction: 'outbound' });
     const subsets = ['', ...(rule?.spec.subsets ?? []).map(subset => subset.name ?? '')];
     for (const port of service.ports) {
@@ -140,8 +130,7 @@ function boundTo(
 }
 
 function fits(match: L4MatchAttributes, merged: MergedServer): boolean {
-  const gateways = match.gateways ?? [];
-  if (gateways.length > 0 && !gateways.includes(merged.gatewayName)) return false;
+  if (!isAtGateway(match, merged.gatewayName)) return false;
   return match.port === undefined || match.port === 0 || match.port === declaredPort(merged).port;
 }
 

@@ -2,7 +2,8 @@
 // that changes in other respects (subsets' labels, connection pools, …) changes no route.
 // Source: Istio pilot/pkg/networking/core/route/route.go (HashForHTTPDestination).
 
-import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
+import { hostIndexOf } from '../../model/host-index.ts';
+import { resolveShortName } from '../../model/hosts.ts';
 import { KEY_SEPARATOR, type ProxyReader, type Query } from '../../query/reader.ts';
 import type {
   DestinationRule,
@@ -27,12 +28,12 @@ export interface HashLookup {
 }
 
 export function hashLookup(reader: ProxyReader): HashLookup {
-  const { exact, wildcards } = reader.get(hashedHosts, '');
-  if (exact.size === 0) return nothingHashes;
-  const mayHash = (host: string): boolean => exact.has(host) || wildcards.some(wildcard => subsetOf(host, wildcard));
+  const hosts = reader.get(hashedHosts, '');
+  if (hosts.length === 0) return nothingHashes;
+  const index = hostIndexOf(hosts);
   return {
     nothing: false,
-    of: (host, subset, port) => (mayHash(host) ? reader.get(hashInForce, { host, subset, port }) : undefined),
+    of: (host, subset, port) => (index.covers(host) ? reader.get(hashInForce, { host, subset, port }) : undefined),
   };
 }
 
@@ -66,23 +67,12 @@ function hashOf(policy: TrafficPolicy | undefined, port: number | undefined): Ha
   return ofPort?.loadBalancer?.consistentHash ?? policy?.loadBalancer?.consistentHash;
 }
 
-interface HashedHosts {
-  readonly exact: ReadonlySet<string>;
-  readonly wildcards: readonly string[];
-}
-
-/** The hosts of all rules with a consistent hash, whether or not they apply to any proxy. */
-const hashedHosts: Query<'', HashedHosts> = {
+/**
+ * The hosts of all rules with a consistent hash, whether or not they apply to any proxy. A query of its own: a changed
+ * rule with the same hosts leaves the queries above as they are.
+ */
+const hashedHosts: Query<'', readonly string[]> = {
   name: 'select/hashedHosts',
-  run: reader => {
-    const names = reader.get(hashedHostNames, '');
-    return { exact: new Set(names), wildcards: names.filter(isWildcard) };
-  },
-};
-
-/** A query of its own: a changed rule with the same hosts leaves the queries above as they are. */
-const hashedHostNames: Query<'', readonly string[]> = {
-  name: 'select/hashedHostNames',
   run: reader => {
     const domain = reader.setting('domainSuffix');
     const hashing = reader.objects('DestinationRule').filter(rule => hashesAnywhere(rule.spec));

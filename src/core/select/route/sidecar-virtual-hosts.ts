@@ -6,7 +6,10 @@
 // Source: Istio pilot/pkg/networking/core/httproute.go, pilot/pkg/networking/core/route/route.go
 // (BuildSidecarVirtualHostWrapper).
 
-import { isWildcard, matches } from '../../model/hosts.ts';
+import { append } from '../../base/append.ts';
+import { groupsOf } from '../../base/groups.ts';
+import { HostIndex } from '../../model/host-index.ts';
+import { isWildcard } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
 import { isHttp, isUnsupported, protocolOf } from '../../model/protocol.ts';
 import { portNumbered, type Service } from '../../model/service.ts';
@@ -129,14 +132,10 @@ function selectWrappers(
     infer: host => inferFrom(services.get(host), host, port),
     service: host => services.get(host),
   };
-  let mostSpecific: ReturnType<typeof mostSpecificVirtualService> | undefined;
-  const specific = (host: string): ResolvedVirtualService | undefined => {
-    mostSpecific ??= mostSpecificVirtualService(virtualServices);
-    return mostSpecific(host);
-  };
+  const covered = new CoveredServices(virtualServices, services);
   const wrappers: VirtualHostWrapper[] = [];
   for (const virtualService of virtualServices) {
-    const { hosts, found } = separate(virtualService, services, specific);
+    const { hosts, found } = separate(virtualService, services, covered);
     // Before the routes: most VirtualServices are on few of the ports.
     const groups = byPort(found, port);
     if (groups.length === 0) continue;
@@ -194,7 +193,7 @@ const inSmallLetters: Generator<{ readonly service: Service }, Service> = {
 function separate(
   virtualService: ResolvedVirtualService,
   services: ServicesByHost,
-  specific: (host: string) => ResolvedVirtualService | undefined,
+  covered: CoveredServices,
 ): { readonly hosts: readonly string[]; readonly found: readonly Service[] } {
   const [first] = virtualService.hosts;
   if (virtualService.hosts.length === 1 && !isWildcard(first!)) {
@@ -218,11 +217,40 @@ function separate(
   for (const written of wildcards) {
     if (hasGatewaySemantics(virtualService.obj)) continue;
     const host = written.toLowerCase();
-    const covered = [...services].filter(([name]) => matches(name, host));
-    if (covered.length === 0) hosts.push(host);
-    for (const [name, service] of covered) if (specific(name) === virtualService) found.push(service);
+    if (covered.isAny(host)) append(found, covered.of(virtualService, host));
+    else hosts.push(host);
   }
   return { hosts, found };
+}
+
+/** The services that wildcards of VirtualServices cover, found by their ends: both may be thousands. */
+class CoveredServices {
+  readonly #virtualServices: readonly ResolvedVirtualService[];
+  readonly #services: ServicesByHost;
+  #all: HostIndex | undefined;
+  #byOwner: ReadonlyMap<ResolvedVirtualService | undefined, HostIndex> | undefined;
+
+  constructor(virtualServices: readonly ResolvedVirtualService[], services: ServicesByHost) {
+    this.#virtualServices = virtualServices;
+    this.#services = services;
+  }
+
+  isAny(host: string): boolean {
+    this.#all ??= new HostIndex([...this.#services.keys()]);
+    return this.#all.meets(host);
+  }
+
+  /** Those of which the VirtualService has the most specific host, in the order of the services. */
+  of(virtualService: ResolvedVirtualService, host: string): readonly Service[] {
+    this.#byOwner ??= this.#owned();
+    const names = this.#byOwner.get(virtualService)?.hostsMeeting(host) ?? nothing;
+    return names.map(name => this.#services.get(name)!);
+  }
+
+  #owned(): ReadonlyMap<ResolvedVirtualService | undefined, HostIndex> {
+    const byOwner = groupsOf(this.#services.keys(), mostSpecificVirtualService(this.#virtualServices));
+    return new Map(Array.from(byOwner, ([owner, names]) => [owner, new HostIndex(names)]));
+  }
 }
 
 const nothing: readonly never[] = [];

@@ -2,7 +2,7 @@
 // wildcard.
 // Source: Istio pilot/pkg/model/virtualservice.go (SelectVirtualServices).
 
-import { bySpecificity, isWildcard, subsetOf } from '../../model/hosts.ts';
+import { HostIndex } from '../../model/host-index.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 
 /** Of VirtualServices with equal hosts the first in order counts. */
@@ -13,11 +13,9 @@ export function mostSpecificVirtualService(
   for (const virtualService of virtualServices) {
     for (const host of virtualService.hosts) if (!byHost.has(host)) byHost.set(host, virtualService);
   }
-  const wildcards = [...byHost.keys()].filter(isWildcard).sort(bySpecificity);
+  const index = new HostIndex([...byHost.keys()]);
   return host => {
-    const exact = byHost.get(host);
-    if (exact !== undefined) return exact;
-    const covering = wildcards.find(wildcard => subsetOf(host, wildcard));
-    return covering === undefined ? undefined : byHost.get(covering);
+    const decisive = index.mostSpecific(host);
+    return decisive === undefined ? undefined : byHost.get(decisive);
   };
 }

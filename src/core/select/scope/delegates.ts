@@ -4,6 +4,7 @@
 // Source: Istio pilot/pkg/model/virtualservice.go (MergeHTTPRoutes, mergeHTTPMatchRequests).
 
 import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
+import type { Generator } from '../../query/memo.ts';
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
 /**
@@ -24,21 +25,32 @@ export function fullBudget(): MergeBudget {
 }
 
 /**
- * The rules that replace one rule of a root, in the order of its delegate's rules. The first that exceeds the budget
- * and all after it are left out, and what was left of it is spent.
+ * Those of a delegate's rules that the budget allows to replace one rule of a root. The first that exceeds it and all
+ * after it are left out, and what was left of it is spent.
  */
-export function mergeDelegate(
-  root: HTTPRoute,
-  leaves: readonly HTTPRoute[],
-  budget: MergeBudget = fullBudget(),
-): readonly HTTPRoute[] {
-  const merged: HTTPRoute[] = [];
+export function affordable(root: HTTPRoute, leaves: readonly HTTPRoute[], budget: MergeBudget): readonly HTTPRoute[] {
   const ofRoot = Math.max(1, root.match?.length ?? 0);
-  for (const leaf of leaves) {
+  for (const [i, leaf] of leaves.entries()) {
     const pairs = ofRoot * Math.max(1, leaf.match?.length ?? 0);
     budget.pairs -= pairs;
     budget.routeDestinations -= pairs * Math.max(1, leaf.route?.length ?? 0);
-    if (isSpent(budget)) break;
+    if (isSpent(budget)) return leaves.slice(0, i);
+  }
+  return leaves;
+}
+
+/**
+ * The rules that replace one rule of a root, in the order of its delegate's rules. Memoised by rule: a root of thousands
+ * is merged in slices, and a changed delegate leaves the rules of others as they are.
+ */
+export const delegatedRules: Generator<
+  { readonly root: HTTPRoute; readonly leaves: readonly HTTPRoute[] },
+  readonly HTTPRoute[]
+> = { name: 'scope/delegatedRules', run: ({ root, leaves }) => mergeDelegate(root, leaves) };
+
+export function mergeDelegate(root: HTTPRoute, leaves: readonly HTTPRoute[]): readonly HTTPRoute[] {
+  const merged: HTTPRoute[] = [];
+  for (const leaf of leaves) {
     const match = mergeMatches(root.match ?? [], leaf.match ?? []);
     if (match !== undefined) merged.push(mergeRule(root, leaf, match));
   }

@@ -6,10 +6,11 @@ import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf, isVisibleIn } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
+import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
-import { DELEGATED_PAIRS_MAX, fullBudget, isSpent, type MergeBudget, mergeDelegate } from './delegates.ts';
+import { affordable, DELEGATED_PAIRS_MAX, delegatedRules, fullBudget, isSpent, type MergeBudget } from './delegates.ts';
 import { type Destinations, destinationsIn } from './destinations.ts';
 import { guardedHost } from './host-guard.ts';
 import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, routeDestinations, withinMeshLimit } from './route-limits.ts';
@@ -150,6 +151,12 @@ function gatewayFirst(list: readonly ResolvedVirtualService[], namespace: string
   return first.length === 0 ? list : [...first, ...list.filter(vs => !comesFirst(vs))];
 }
 
+/** Memoised: its delegates are read after it, which may interrupt the run, and their rules are merged with its own. */
+const rootSpec: Generator<
+  { readonly spec: SpecOf<'VirtualService'>; readonly namespace: string; readonly domain: string },
+  SpecOf<'VirtualService'>
+> = { name: 'scope/rootSpec', run: ({ spec, namespace, domain }) => resolveNames(spec, namespace, domain) };
+
 interface ResolvedSpec {
   readonly spec: SpecOf<'VirtualService'>;
   readonly leftOut: LeftOut | undefined;
@@ -158,10 +165,12 @@ interface ResolvedSpec {
 function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): ResolvedSpec {
   const semantics = obj.annotations[ROUTE_SEMANTICS];
   if (semantics === 'gateway') return { spec: obj.spec, leftOut: undefined };
-  const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
-  if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) {
-    return { spec, leftOut: undefined };
-  }
+  const { namespace } = obj;
+  const domain = reader.setting('domainSuffix');
+  const isRoot = semantics !== 'ingress' && obj.spec.http?.some(route => route.delegate !== undefined) === true;
+  if (!isRoot) return { spec: resolveNames(obj.spec, namespace, domain), leftOut: undefined };
+  const spec = reader.make(rootSpec, { spec: obj.spec, namespace, domain });
+  if (spec.http === undefined) return { spec, leftOut: undefined };
   const budget = fullBudget();
   budget.routeDestinations -= routeDestinations(spec.http.filter(route => route.delegate === undefined));
   let leftOut: LeftOut | undefined;
@@ -191,7 +200,8 @@ function withDelegate(
     const what = `with older VirtualServices that name ${key}, its matches times destinations`;
     return { rules: [], reason: `is left out: ${what} come to more than ${ROUTE_DESTINATIONS_MAX}` };
   }
-  const rules = mergeDelegate(route, reader.get(delegateRules, key), budget);
+  const leaves = affordable(route, reader.get(delegateRules, key), budget);
+  const rules = reader.make(delegatedRules, { root: route, leaves });
   if (!isSpent(budget)) return { rules, reason: '' };
   const what = budget.pairs < 0 ? `${DELEGATED_PAIRS_MAX} pairs` : `${ROUTE_DESTINATIONS_MAX} times destinations`;
   return { rules, reason: `is left out in part: matches with those of delegates come to more than ${what}` };

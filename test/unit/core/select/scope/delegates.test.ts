@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../../../../src/core/schema/istio-types.gen.ts';
 import {
+  affordable,
   DELEGATED_PAIRS_MAX,
   fullBudget,
   isSpent,
@@ -178,12 +179,12 @@ test('the rules of delegates past the limit of compared matches are left out', (
   const matches = (count: number) => Array.from({ length: count }, (): HTTPMatchRequest => ({}));
   const leaf = (count: number): HTTPRoute => ({ match: matches(count) });
   const budget = pairs(12);
-  expect(mergeDelegate({ match: matches(2) }, [leaf(2), leaf(4), leaf(0)], budget)).toHaveLength(2);
-  expect(mergeDelegate({}, [leaf(0)], pairs(1))).toHaveLength(1);
-  expect(mergeDelegate({}, [leaf(0)], pairs(0))).toEqual([]);
-  expect(mergeDelegate({}, [leaf(0), leaf(3)], pairs(3))).toHaveLength(1);
-  expect(mergeDelegate({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(1)])).toHaveLength(1);
-  expect(mergeDelegate({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(2)])).toEqual([]);
+  expect(affordable({ match: matches(2) }, [leaf(2), leaf(4), leaf(0)], budget)).toHaveLength(2);
+  expect(affordable({}, [leaf(0)], pairs(1))).toHaveLength(1);
+  expect(affordable({}, [leaf(0)], pairs(0))).toEqual([]);
+  expect(affordable({}, [leaf(0), leaf(3)], pairs(3))).toHaveLength(1);
+  expect(affordable({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(1)], fullBudget())).toHaveLength(1);
+  expect(affordable({ match: matches(DELEGATED_PAIRS_MAX) }, [leaf(2)], fullBudget())).toEqual([]);
 });
 
 test('the rules of delegates past the limit of matches times destinations are left out', () => {
@@ -192,6 +193,6 @@ test('the rules of delegates past the limit of matches times destinations are le
     route: Array.from({ length: destinations }, () => ({ destination: { host: 'a' } })),
   });
   const budget: MergeBudget = { ...fullBudget(), routeDestinations: 20 };
-  expect(mergeDelegate({ match: [{}, {}] }, [leaf(2, 3), leaf(0, 4), leaf(1, 1), leaf(0, 0)], budget)).toHaveLength(2);
+  expect(affordable({ match: [{}, {}] }, [leaf(2, 3), leaf(0, 4), leaf(1, 1), leaf(0, 0)], budget)).toHaveLength(2);
   expect(isSpent(budget)).toBe(true);
 });

@@ -1,0 +1,50 @@
+// Which Kubernetes services a machine's labels are looked up under.
+
+import { describe, expect, it } from 'vitest';
+import type { Labels } from '../../../../src/core/base/labels.ts';
+import { servicesSelecting } from '../../../../src/core/handlers/selecting-services.ts';
+import type { State } from '../../../../src/core/state.ts';
+import { world } from '../../world.ts';
+import { service } from '../registry/fixtures.ts';
+
+describe('services that select a workload', () => {
+  const selectors: readonly Labels[] = [
+    {},
+    { app: 'web' },
+    { app: 'web', v: '1' },
+    { 'topology.istio.io/network': 'n' },
+  ];
+  const state = world(selectors.map((selector, i) => service(`s${i}`, { selector })));
+  const found = (of: State, ...workloads: readonly Labels[]): readonly string[] =>
+    servicesSelecting(of, 'Kubernetes', 'default', workloads)
+      .map(({ name }) => name)
+      .sort();
+
+  it.each<readonly [Labels, readonly string[]]>([
+    [{ app: 'web' }, ['s1']],
+    [{ app: 'web', v: '1' }, ['s1', 's2']],
+    [{ v: '1' }, []],
+    [{ app: 'other', 'topology.istio.io/network': 'n' }, ['s3']],
+    [{}, []],
+  ])('with the labels %o are %o', (labels, names) => {
+    expect(found(state, labels)).toEqual(names);
+  });
+
+  it('are those of any of several', () => {
+    expect(found(state, { app: 'web' }, { 'topology.istio.io/network': 'n' })).toEqual(['s1', 's3']);
+    expect(found(world([]), { app: 'web' })).toEqual([]);
+  });
+
+  it('are not looked through one by one', () => {
+    const many = world(Array.from({ length: 100 }, (_, i) => service(`s${i}`, { selector: { app: 'vm', k: `${i}` } })));
+    const table = many.objects.Service;
+    let ranges = 0;
+    const range: typeof table.range = prefix => {
+      ranges++;
+      return table.range(prefix);
+    };
+    const state = { objects: { Service: { range } } } as unknown as State;
+    for (let i = 0; i < 100; i++) expect(found(state, { app: 'vm', k: `${i}` })).toEqual([`s${i}`]);
+    expect(ranges).toBe(1);
+  });
+});
