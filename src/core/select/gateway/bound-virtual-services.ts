@@ -90,7 +90,7 @@ function groupOf(virtualServices: Iterable<Placed>): HostGroup {
   return { index: new HostIndex([...byHost.keys()]), byHost };
 }
 
-/** Argument `namespace/name` of a Gateway. */
+/** Argument `namespace/name` of a Gateway, or `mesh`. */
 export const boundVirtualServices: Query<string, BoundVirtualServices> = {
   name: 'select/boundVirtualServices',
   run: (reader, gateway) =>

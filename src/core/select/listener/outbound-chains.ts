@@ -3,12 +3,12 @@
 // Source: Istio pilot/pkg/networking/core/tls.go. Chains are compared and merged as plans (outbound-listeners.ts),
 // before any message is built.
 
-import { matches } from '../../model/hosts.ts';
 import { isTls } from '../../model/protocol.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
 import type { L4MatchAttributes, VirtualService } from '../../schema/istio-types.gen.ts';
+import { BoundVirtualServices } from '../gateway/bound-virtual-services.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { shortForms } from '../route/short-forms.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
@@ -68,8 +68,17 @@ export function tcpChains(
   bound: BoundPort,
   virtualServices: readonly ResolvedVirtualService[],
 ): readonly TcpChainPlan[] {
-  const mine = virtualServices.filter(vs => vs.hosts.some(host => matches(host, bound.service.hostname)));
+  const mine = boundToMesh(virtualServices).meeting([bound.service.hostname]);
   return isTls(bound.port.protocol) ? tlsChains(reader, bound, mine) : plainChains(reader, bound, mine);
+}
+
+const indexes = new WeakMap<readonly ResolvedVirtualService[], BoundVirtualServices>();
+
+/** One for each list, which must not change. */
+function boundToMesh(virtualServices: readonly ResolvedVirtualService[]): BoundVirtualServices {
+  const known = indexes.get(virtualServices) ?? new BoundVirtualServices('mesh', virtualServices);
+  indexes.set(virtualServices, known);
+  return known;
 }
 
 /** The part of a match that does not look at the connection. */

@@ -3,9 +3,8 @@
 // Source: Istio pilot/pkg/networking/core/listener_waypoint.go (buildWaypointInboundHTTPRouteConfig,
 // getWaypointDestinationCluster, getWaypointTCPRoutes).
 
-import { isWildcard, matches } from '../../model/hosts.ts';
 import { type Port, portNumbered, type Service } from '../../model/service.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader } from '../../query/reader.ts';
 import type {
   Destination,
   L4MatchAttributes,
@@ -15,52 +14,19 @@ import type {
 import { serviceBehind } from '../ambient/behind-waypoint.ts';
 import { outboundClusterName, UNKNOWN_SERVICE, vipClusterName } from '../cluster/cluster-names.ts';
 import { vipProtocolOf } from '../cluster/waypoint.ts';
+import { boundVirtualServices } from '../gateway/bound-virtual-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
-import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
+import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { type VirtualServiceRoutesInputs, virtualServiceRoutesInputs } from './virtual-service-routes.ts';
 
 const MESH = 'mesh';
 
-/** A VirtualService and its place in the order of the scope. */
-type Placed = readonly [place: number, one: ResolvedVirtualService];
-
-/** The VirtualServices of the scope by each host that they name in full, and those that have a wildcard. */
-interface ByHost {
-  readonly named: ReadonlyMap<string, readonly Placed[]>;
-  readonly wildcard: readonly Placed[];
-}
-
-const virtualServicesByHost: Query<'', ByHost> = {
-  name: 'select/waypointVirtualServicesByHost',
-  run: reader => {
-    const namespace = reader.facet('namespace');
-    const named = new Map<string, Placed[]>();
-    const wildcard: Placed[] = [];
-    for (const placed of reader.get(virtualServicesFor, { namespace, gateway: MESH }).entries()) {
-      const { hosts } = placed[1];
-      if (hosts.some(isWildcard)) wildcard.push(placed);
-      for (const host of new Set(hosts)) {
-        const known = named.get(host);
-        if (known === undefined) named.set(host, [placed]);
-        else known.push(placed);
-      }
-    }
-    return { named, wildcard };
-  },
-};
-
 /** The VirtualServices about the service, in the order of the scope. */
 function virtualServicesAbout(reader: ProxyReader, service: Service): readonly ResolvedVirtualService[] {
-  const { hostname } = service;
   const namespaces = [reader.facet('namespace'), service.namespace];
-  const { named, wildcard } = reader.get(virtualServicesByHost, '');
   // A wildcard service is also that of the names which it covers.
-  const byName = isWildcard(hostname) ? [...named.values()].flat() : (named.get(hostname) ?? []);
-  const found = new Map([...byName, ...wildcard]);
-  return [...found]
-    .sort(([a], [b]) => a - b)
-    .map(([, one]) => one)
-    .filter(one => namespaces.includes(one.namespace) && one.hosts.some(host => matches(host, hostname)));
+  const about = reader.get(boundVirtualServices, MESH).meeting([service.hostname]);
+  return about.filter(({ namespace }) => namespaces.includes(namespace));
 }
 
 /** Empty: the service has a default route. */

@@ -96,15 +96,25 @@ function missingHost(reader: ProxyReader, obj: Obj, { host, subset }: HostRefere
   if (isWildcard(full)) return undefined;
   if (reader.get(servicesOfHost, full).length === 0) return `host ${full}`;
   if (subset === '') return undefined;
-  const known = reader
-    .objects('DestinationRule')
-    .some(
-      ({ namespace, spec }) =>
-        resolveShortName(spec.host ?? '', namespace, domain) === full &&
-        (spec.subsets ?? []).some(({ name }) => name === subset),
-    );
+  const known = reader.get(subsetsByHost, '').get(full)?.has(subset) === true;
   return known ? undefined : `subset ${subset} of ${full}`;
 }
+
+/** Names of subsets in all DestinationRules, by the full name of their host. */
+const subsetsByHost: Query<'', ReadonlyMap<string, ReadonlySet<string>>> = {
+  name: 'select/subsetsByHost',
+  run: reader => {
+    const domain = reader.setting('domainSuffix');
+    const found = new Map<string, Set<string>>();
+    for (const { namespace, spec } of reader.objects('DestinationRule')) {
+      const host = resolveShortName(spec.host ?? '', namespace, domain);
+      const names = found.get(host) ?? new Set<string>();
+      found.set(host, names);
+      for (const { name } of spec.subsets ?? []) if (name !== undefined) names.add(name);
+    }
+    return found;
+  },
+};
 
 /** Pods of every cluster, and WorkloadEntries. */
 function missingWorkload(reader: ProxyReader, obj: Obj, { labels, scope }: WorkloadReference): Missing | undefined {

@@ -7,11 +7,21 @@ import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { isClusterLocal } from '../../../../src/core/registry/cluster-local.ts';
 import { endpointShards } from '../../../../src/core/registry/endpoints.ts';
 import { BoundVirtualServices } from '../../../../src/core/select/gateway/bound-virtual-services.ts';
+import { outboundListenerPlans } from '../../../../src/core/select/listener/outbound-listeners.ts';
 import { sidecarVirtualHosts } from '../../../../src/core/select/route/sidecar-virtual-hosts.ts';
+import { danglingReferences } from '../../../../src/core/select/scope/references.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../../../../src/core/select/scope/virtual-services.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { nodeOf, proxyOf, put, world } from '../../world.ts';
-import { pod, service, serviceEntry, to, virtualService, workloadEntry } from '../registry/fixtures.ts';
+import {
+  destinationRule,
+  pod,
+  service,
+  serviceEntry,
+  to,
+  virtualService,
+  workloadEntry,
+} from '../registry/fixtures.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const address = (i: number): string => `10.9.${i >> 8}.${i & 255}`;
@@ -40,6 +50,34 @@ describe('twice as many cost a ratio of two, not of four:', () => {
       const state = world([...services, ...numbers(count).map(wildcard)]);
       const tracker = new Tracker();
       return endsCompared(() => void tracker.get(state, client, sidecarVirtualHosts, '80'));
+    };
+    expect(growth(costOf)).toBeLessThan(LINEAR);
+  });
+
+  it('VirtualServices with TCP rules beside the services of a sidecar', () => {
+    const client = proxyOf(nodeOf());
+    const costOf = (count: number): number => {
+      const tcp = [{ route: [{ destination: { host: 's0' } }] }];
+      const wildcard = (i: number) => virtualService(`v${i}`, { hosts: [`*.h${i}.cluster.local`], tcp });
+      const ofTcp = (i: number) => service(`s${i}`, { clusterIP: address(i), ports: [{ name: 'tcp', port: 5000 }] });
+      const state = world([...numbers(count).map(ofTcp), ...numbers(count).map(wildcard)]);
+      const tracker = new Tracker();
+      return endsCompared(() => void tracker.get(state, client, outboundListenerPlans, ''));
+    };
+    expect(growth(costOf)).toBeLessThan(LINEAR);
+  });
+
+  it('references to subsets beside DestinationRules', () => {
+    const costOf = (count: number): number => {
+      const rule = (i: number) => destinationRule(`r${i}`, 's', { subsets: [{ name: `v${i}` }] });
+      const route = (i: number) => ({ destination: { host: 's', subset: `v${i}` } });
+      const http = numbers(count).map(i => ({ match: [{ uri: { prefix: `/${i}` } }], route: [route(i)] }));
+      const state = world([service('s'), virtualService('v', { hosts: ['s'], http }), ...numbers(count).map(rule)]);
+      const searched = vi.spyOn(String.prototype, 'includes');
+      expect(new Tracker().get(state, undefined, danglingReferences, '')).toEqual([]);
+      const { length } = searched.mock.calls;
+      searched.mockRestore();
+      return length;
     };
     expect(growth(costOf)).toBeLessThan(LINEAR);
   });
