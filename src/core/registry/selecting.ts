@@ -29,7 +29,7 @@ export function selectingEntries(
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** WorkloadEntries with one label of a selector that are looked through; past them those with another are looked for. */
+/** WorkloadEntries with one label of a selector that are looked through; past them another label is tried. */
 const FEW = 32;
 
 /** WorkloadEntries of a namespace among which are all that the selector selects, by name. */

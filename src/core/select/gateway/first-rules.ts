@@ -1,5 +1,5 @@
-// The first rule of VirtualServices for each port, for the TCP servers of a Gateway: of all that match a server only the
-// first counts.
+// The first rule of VirtualServices for each port, for the TCP servers of a Gateway: of all that match a server only
+// the first counts.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayNetworkFiltersFromTCPRoutes).
 
 import { PARENTS } from '../../model/derived.ts';

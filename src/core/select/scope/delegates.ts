@@ -40,8 +40,8 @@ export function affordable(root: HTTPRoute, leaves: readonly HTTPRoute[], budget
 }
 
 /**
- * The rules that replace one rule of a root, in the order of its delegate's rules. Memoised by rule: a root of thousands
- * is merged in slices, and a changed delegate leaves the rules of others as they are.
+ * The rules that replace one rule of a root, in the order of its delegate's rules. Memoised by rule: a root of
+ * thousands is merged in slices, and a changed delegate leaves the rules of others as they are.
  */
 export const delegatedRules: Generator<
   { readonly root: HTTPRoute; readonly leaves: readonly HTTPRoute[] },
