@@ -29,11 +29,9 @@ const LOOK_MS = 5;
 
 export async function serve(folder: string, mesh: string, port: number, tls: boolean): Promise<Served> {
   const secure = tls ? [...tokensIn(folder), '--secureGrpcAddr', local(port + 3)] : ['--secureGrpcAddr', ''];
-  const turns = join(folder, 'turns');
-  const preload = `--import ${new URL('turns.mjs', import.meta.url).href}`;
-  const env = { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}`, TURNS_FILE: turns };
+  const turns = turnsIn(folder);
   const args = ['--configDir', mesh, '--journal', join(folder, 'journal.db'), '--log_output_level', 'warn', ...secure];
-  const plane = startPlane(port, folder, args, { env });
+  const plane = startPlane(port, folder, args, { env: turns.env });
   await answers(plane, '/ready').catch(async (error: unknown) => {
     await ended(plane);
     throw error;
@@ -43,7 +41,7 @@ export async function serve(folder: string, mesh: string, port: number, tls: boo
   return {
     process: child,
     reach: ['-addr', local(tls ? port + 3 : port), '-pid', String(child.pid), ...asWhom],
-    held: async () => ({ stallMs: await stallMs(port), turnMs: await turnMs(child, turns) }),
+    held: async () => ({ stallMs: await stallMs(port), turnMs: await turns.longestMs(child) }),
   };
 }
 
@@ -52,12 +50,29 @@ async function stallMs(port: number): Promise<number> {
   return Number(/^periplus_loop_lag_max_seconds (\S+)$/m.exec(page)?.[1] ?? Number.NaN) * 1_000;
 }
 
-/** What turns.mjs, which the server has loaded, answers. */
+/** A server's own look at its turns (turns.mjs), which it is started with. */
+export interface Turns {
+  readonly env: NodeJS.ProcessEnv;
+  /** CPU of the main thread in the longest turn since this was asked last. */
+  longestMs(child: ChildProcess): Promise<number>;
+}
+
+/** `folder`: where the server writes its answers. */
+export function turnsIn(folder: string): Turns {
+  const file = join(folder, 'turns');
+  const preload = `--import ${new URL('turns.mjs', import.meta.url).href}`;
+  return {
+    env: { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}`, TURNS_FILE: file },
+    longestMs: child => turnMs(child, file),
+  };
+}
+
 async function turnMs(child: ChildProcess, file: string): Promise<number> {
   rmSync(file, { force: true });
   child.kill('SIGUSR2');
   const end = Date.now() + ANSWER_MS_MAX;
   while (!existsSync(file)) {
+    if (child.exitCode !== null || child.signalCode !== null) return Number.NaN;
     if (Date.now() > end) throw new Error('the server does not say how long its turns were');
     await sleep(LOOK_MS);
   }

@@ -27,6 +27,8 @@ export interface PlaneOptions {
   readonly program?: Program;
   /** On top of the bench's own environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** The file that its log goes to; the bench's own standard error if absent. */
+  readonly log?: number;
 }
 
 /** The secure port, which is what `args` make of it, is no part of the three. */
@@ -34,7 +36,7 @@ export function startPlane(
   port: number,
   folder: string,
   args: readonly string[],
-  { program: [file, ...first] = SERVE, env = {} }: PlaneOptions = {},
+  { program: [file, ...first] = SERVE, env = {}, log }: PlaneOptions = {},
 ): Plane {
   const child = spawn(
     file,
@@ -42,7 +44,7 @@ export function startPlane(
       ...[...first, '--ctrlz_port', '0', '--httpsAddr', '', '--grpcAddr', local(port)],
       ...['--httpAddr', local(port + 1), '--monitoringAddr', local(port + 2), ...args],
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder, env: { ...process.env, ...env } },
+    { stdio: ['ignore', log ?? 'ignore', log ?? 'inherit'], cwd: folder, env: { ...process.env, ...env } },
   );
   return { port, process: child };
 }
