@@ -52,8 +52,8 @@ export class IdleConnections {
     return this.#size;
   }
 
-  /** Before the server has any connection. */
-  attach(server: Server): void {
+  /** Before the server has any connection. `opened` gets every session. */
+  attach(server: Server, opened: (session: ServerHttp2Session) => void = () => undefined): void {
     type Handler = (session: ServerHttp2Session) => void;
     const inside = server as unknown as { _sessionHandler?: (http2Server: unknown) => Handler };
     const handlerOf = inside._sessionHandler;
@@ -62,6 +62,7 @@ export class IdleConnections {
       const handle = handlerOf.call(server, http2Server);
       return session => {
         handle(session);
+        opened(session);
         this.watch(session);
       };
     };

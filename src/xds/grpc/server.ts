@@ -34,7 +34,7 @@ import { IdleConnections } from './idle-connections.ts';
 import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
 import { deltaMessage, sotwMessage } from './requests.ts';
-import { byteStreamOf, flushPieces, isGone, resetStream, sendPieces } from './shared-write.ts';
+import { flushPieces, isGone, resetStream, sendPieces } from './shared-write.ts';
 import { StreamTurns } from './stream-turns.ts';
 
 export interface XdsServerOptions {
@@ -117,7 +117,8 @@ export class XdsServer {
     this.#server = new Server(serverOptions(options.limits));
     this.#streams = new StreamTurns({ clock: options.host.clock, silentMsMax: options.limits.newStreamWaitMs });
     this.#streams.attach(this.#server);
-    new IdleConnections(options.host.clock).attach(this.#server);
+    // Also those that never call: thousands of them may hang up together, too.
+    new IdleConnections(options.host.clock).attach(this.#server, session => this.#hangUps.watch(session));
     addMethods(this.#server, options.methods ?? {}, call => this.#begun(call));
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
@@ -209,8 +210,6 @@ export class XdsServer {
     call.on('error', () => undefined);
     const address = call.getPeer();
     this.#came(address);
-    const session = byteStreamOf(call)?.session;
-    if (session !== undefined) this.#hangUps.watch(session);
     const transport = transportOf(call);
     if (!this.#hub.accept(transport)) return;
     const { authenticate } = this.#options;

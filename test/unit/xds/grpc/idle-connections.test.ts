@@ -120,7 +120,10 @@ describe('past the limit', () => {
 test('connections of a real server are counted until they call', async () => {
   const server = new Server({ 'grpc.enable_channelz': 0 });
   const connections = new IdleConnections(new FakeClock(), 1);
-  connections.attach(server);
+  let sessions = 0;
+  connections.attach(server, () => {
+    sessions += 1;
+  });
   const open = (): void => undefined;
   server.addService(adsService, { streamAggregatedResources: open, deltaAggregatedResources: open });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -129,6 +132,7 @@ test('connections of a real server are counted until they call', async () => {
   const { port } = listener.address() as AddressInfo;
   const [first, second] = [connect(`http://127.0.0.1:${port}`), connect(`http://127.0.0.1:${port}`)];
   await once(first, 'goaway');
+  expect(sessions).toBe(2);
   expect(connections.size).toBe(1);
   const { path } = adsService.streamAggregatedResources;
   const stream = second.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
