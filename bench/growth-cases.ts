@@ -154,4 +154,46 @@ function others(): readonly GrowthCase[] {
   ];
 }
 
-export const growthCases: readonly GrowthCase[] = [...virtualServices(), ...others()];
+/** Objects of one kind beside as many of another that they have nothing to do with. */
+function crossed(): readonly GrowthCase[] {
+  const services = (n: number, specOf: (i: number) => JsonObject): readonly JsonObject[] =>
+    list(n, i => ({ ...service({ clusterIP: address(i), ...specOf(i) }), metadata: meta(`s${i}`) }));
+  const wildcards = (n: number, rules: JsonObject): readonly JsonObject[] =>
+    list(n, i => istio('VirtualService', `v${i}`, { hosts: [`*.h${i}.cluster.local`], ...rules }));
+  const entry = (i: number, labels: JsonObject): JsonObject =>
+    istio('ServiceEntry', `e${i}`, {
+      hosts: [`e${i}.example.com`],
+      ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+      resolution: 'STATIC',
+      workloadSelector: { labels },
+    });
+  const machine = (i: number): JsonObject =>
+    istio('WorkloadEntry', `m${i}`, { address: address(i), labels: { app: 'vm' } });
+  return [
+    {
+      name: 'wildcards of VirtualServices beside services',
+      size: 400,
+      objects: n => [...services(n, () => ({})), ...wildcards(n, { http: [{ route: route('s0') }] })],
+    },
+    {
+      name: 'TCP rules of VirtualServices beside services',
+      size: 400,
+      objects: n => [
+        ...services(n, () => ({ ports: [{ name: 'tcp', port: 5_000 }] })),
+        ...wildcards(n, { tcp: [{ route: route('s0') }] }),
+      ],
+    },
+    {
+      name: 'WorkloadEntries beside services that select others',
+      size: 400,
+      objects: n => [...services(n, i => ({ selector: { app: 'vm', [`k${i}`]: 'v' } })), ...list(n, machine)],
+    },
+    {
+      name: 'WorkloadEntries beside ServiceEntries that select others',
+      size: 400,
+      objects: n => [...list(n, i => entry(i, { app: 'vm', [`k${i}`]: 'v' })), ...list(n, machine)],
+    },
+  ];
+}
+
+export const growthCases: readonly GrowthCase[] = [...virtualServices(), ...others(), ...crossed()];

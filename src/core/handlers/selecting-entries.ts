@@ -6,7 +6,7 @@ import { groupsOf } from '../base/groups.ts';
 import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { labelKeys, withoutTopology } from '../model/selection.ts';
+import { byRarestLabel, labelKeys, withoutTopology } from '../model/selection.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
 import { serviceKey } from './comparison.ts';
@@ -22,7 +22,8 @@ export interface SelectorGroup {
   readonly endpointsOfWorkload: number;
 }
 
-type Groups = Map<string, readonly SelectorGroup[]>;
+/** By the key of the index, then by the rarest label of their selectors. */
+type Groups = Map<string, ReadonlyMap<string, readonly SelectorGroup[]>>;
 
 const known = new WeakMap<object, Groups>();
 
@@ -35,18 +36,24 @@ export function groupsSelecting(
   const groups: Groups = known.get(table) ?? new Map();
   known.set(table, groups);
   const found: SelectorGroup[] = [];
-  for (const key of new Set(['', ...workloads.flatMap(labelKeys)])) {
+  const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
+  for (const key of keys) {
     const at = `${namespace}/${key}`;
     const all = groups.get(at) ?? groupsIn(table.range(`${at}|`) as readonly Obj<'ServiceEntry'>[], namespace);
     groups.set(at, all);
-    for (const group of all) if (workloads.some(labels => selects(group.own, labels))) found.push(group);
+    for (const group of [...keys].flatMap(label => all.get(label) ?? [])) {
+      if (workloads.some(labels => selects(group.own, labels))) found.push(group);
+    }
   }
   return found;
 }
 
-function groupsIn(entries: readonly Obj<'ServiceEntry'>[], namespace: string): readonly SelectorGroup[] {
+function groupsIn(
+  entries: readonly Obj<'ServiceEntry'>[],
+  namespace: string,
+): ReadonlyMap<string, readonly SelectorGroup[]> {
   const selectorOf = ({ spec }: Obj<'ServiceEntry'>): Labels => spec.workloadSelector?.labels ?? {};
-  return [...groupsOf(entries, entry => canonicalJson(selectorOf(entry))).values()].map(of => {
+  const groups = [...groupsOf(entries, entry => canonicalJson(selectorOf(entry))).values()].map(of => {
     const selector = selectorOf(of[0]!);
     const hosts = new Set(of.flatMap(hostsOf));
     return {
@@ -57,4 +64,5 @@ function groupsIn(entries: readonly Obj<'ServiceEntry'>[], namespace: string): r
       endpointsOfWorkload: of.reduce((sum, entry) => sum + hostsOf(entry).length * (entry.spec.ports ?? []).length, 0),
     };
   });
+  return byRarestLabel(groups, ({ own }) => own);
 }

@@ -2,10 +2,9 @@
 // changes between which no service changes: thousands of machines beside thousands of services cost the product when
 // each machine looked at each service.
 
-import { groupsOf } from '../base/groups.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { labelKeys } from '../model/selection.ts';
+import { byRarestLabel, labelKeys } from '../model/selection.ts';
 import type { State } from '../state.ts';
 
 type Services = ReadonlyMap<string, readonly Obj<'Service'>[]>;
@@ -23,7 +22,7 @@ export function servicesSelecting(
   known.set(table, filed);
   const prefix = `${cluster}/${namespace}/`;
   const services =
-    filed.get(prefix) ?? byRarestLabel(table.range(prefix) as readonly Obj[] as readonly Obj<'Service'>[]);
+    filed.get(prefix) ?? filedServices(table.range(prefix) as readonly Obj[] as readonly Obj<'Service'>[]);
   filed.set(prefix, services);
   const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
   return [...keys].flatMap(key =>
@@ -31,15 +30,7 @@ export function servicesSelecting(
   );
 }
 
-/** By that label of their selectors which the fewest have; under '' those with labels of the topology alone. */
-function byRarestLabel(all: readonly Obj<'Service'>[]): Services {
+function filedServices(all: readonly Obj<'Service'>[]): Services {
   const selecting = all.filter(({ spec: { selector } }) => Object.keys(selector).length > 0);
-  const counts = new Map<string, number>();
-  const keysOf = ({ spec: { selector } }: Obj<'Service'>): readonly string[] => labelKeys(selector);
-  for (const key of selecting.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const rarer = (a: string, b: string): string => (counts.get(b)! < counts.get(a)! ? b : a);
-  return groupsOf(selecting, service => {
-    const keys = keysOf(service);
-    return keys.length === 0 ? '' : keys.reduce(rarer);
-  });
+  return byRarestLabel(selecting, ({ spec }) => spec.selector);
 }

@@ -4,6 +4,7 @@
 // Labels of the topology are never that one: a workload has them from its node, its cluster and the mesh
 // (withTopology), not by itself.
 
+import { groupsOf } from '../base/groups.ts';
 import {
   CLUSTER_LABEL,
   HOSTNAME_LABEL,
@@ -81,4 +82,21 @@ export function labelKeys(labels: Labels): readonly string[] {
     .filter(key => !OF_TOPOLOGY.has(key))
     .sort()
     .map(key => `${key}=${labels[key]}`);
+}
+
+/**
+ * Items by that label of their selectors which the fewest have; under '' those with labels of the topology alone. An
+ * item that selects a workload is under one of the workload's `labelKeys`, or under ''.
+ */
+export function byRarestLabel<T>(
+  all: readonly T[],
+  selectorOf: (item: T) => Labels,
+): ReadonlyMap<string, readonly T[]> {
+  const counts = new Map<string, number>();
+  for (const key of all.flatMap(item => labelKeys(selectorOf(item)))) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const rarer = (a: string, b: string): string => (counts.get(b)! < counts.get(a)! ? b : a);
+  return groupsOf(all, item => {
+    const keys = labelKeys(selectorOf(item));
+    return keys.length === 0 ? '' : keys.reduce(rarer);
+  });
 }

@@ -1,11 +1,12 @@
-// Which Kubernetes services a machine's labels are looked up under.
+// Which Kubernetes services and ServiceEntries a machine's labels are looked up under.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Labels } from '../../../../src/core/base/labels.ts';
+import { groupsSelecting } from '../../../../src/core/handlers/selecting-entries.ts';
 import { servicesSelecting } from '../../../../src/core/handlers/selecting-services.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { world } from '../../world.ts';
-import { service } from '../registry/fixtures.ts';
+import { service, serviceEntry } from '../registry/fixtures.ts';
 
 describe('services that select a workload', () => {
   const selectors: readonly Labels[] = [
@@ -46,5 +47,21 @@ describe('services that select a workload', () => {
     const state = { objects: { Service: { range } } } as unknown as State;
     for (let i = 0; i < 100; i++) expect(found(state, { app: 'vm', k: `${i}` })).toEqual([`s${i}`]);
     expect(ranges).toBe(1);
+  });
+});
+
+describe('ServiceEntries of which none selects a machine', () => {
+  it('are not compared with each of thousands', () => {
+    const labels = (i: number): Labels => ({ app: 'vm', [`k${i}`]: 'x' });
+    const selecting = (i: number) =>
+      serviceEntry(`e${i}`, { hosts: [`h${i}.com`], workloadSelector: { labels: labels(i) } });
+    const { indexes, objects } = world(Array.from({ length: 100 }, (_, i) => selecting(i)));
+    const state = { indexes, objects } as State;
+    groupsSelecting(state, 'default', [{ app: 'vm' }]);
+    const looks = vi.spyOn(Object, 'keys');
+    expect(groupsSelecting(state, 'default', [{ app: 'vm' }])).toEqual([]);
+    const { length } = looks.mock.calls;
+    looks.mockRestore();
+    expect(length).toBeLessThan(10);
   });
 });
