@@ -3,9 +3,10 @@
 //
 // Finding things again is no progress. A slice therefore has room for what the last one found and for as much again,
 // so finding is at most half of the work. It also grows a little with each slice, since a query may walk through its
-// inputs without asking for anything; not beyond GROWTH_MAX, so that no slice holds the event loop for long.
+// inputs without asking for anything; not beyond GROWTH_MAX, so that no slice holds the event loop for long. Only after
+// one in which nothing was finished is the next twice as large, so that every work ends.
 
-import type { Within } from './work-budget.ts';
+import type { Slice } from './work-budget.ts';
 
 /** Room for what the last slice found, in units of that. */
 const ROOM_FOR_FOUND = 2;
@@ -16,16 +17,19 @@ const GROWTH_MAX = 4;
 export class SliceGrowth {
   #found = 0;
   #slices = 0;
+  /** Slices in a row in which nothing was finished. */
+  #vain = 0;
 
   /** The budget of the next slice, whose own work may be `allowance`. */
   budget(allowance: number): number {
-    const growth = Math.min(GROWTH_MAX, 1 + this.#slices / SLICES_TO_DOUBLE);
+    const growth = Math.min(GROWTH_MAX, 1 + this.#slices / SLICES_TO_DOUBLE) * 2 ** this.#vain;
     return allowance * growth + this.#found * ROOM_FOR_FOUND;
   }
 
   /** After an unfinished slice. `begins`: what comes next begins anew, and is not a part of its own. */
-  cut({ found }: Within<unknown>, begins: boolean): void {
+  cut({ found, finished }: Slice<unknown>, begins: boolean): void {
     this.#found = found;
     this.#slices = begins ? this.#slices + 1 : 0;
+    this.#vain = begins && finished === 0 ? this.#vain + 1 : 0;
   }
 }

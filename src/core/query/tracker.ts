@@ -1,6 +1,5 @@
 // The tracker: memoises every query, knows what each memoised value depends on, and runs again only the queries that a
-// change affects. Incrementality, sharing between proxies, push scope and provenance all follow from it; no second
-// bookkeeping exists.
+// change affects.
 //
 // A *query* reads the state through a tracked reader (run.ts). The run records two things about the value:
 //   - its read set: objects, ranges, mesh fields, flags and other queries it read, misses included (read-index.ts,
@@ -41,7 +40,7 @@ import { binderOf, Run, type RunContext } from './run.ts';
 import { type Memory, sweeping } from './sweep.ts';
 import { VariantIndex } from './variant-index.ts';
 import type { Variants } from './variants.ts';
-import { CALLS_PER_WORK_UNIT, type Within, WorkBudget, workOfFinding, workOfList } from './work-budget.ts';
+import { CALLS_PER_WORK_UNIT, type Slice, WorkBudget, workOfList } from './work-budget.ts';
 
 /**
  * Memoised values of one (query, argument); past that the oldest is dropped. More than one instance has proxies: if a
@@ -108,7 +107,7 @@ export class Tracker {
       this.stats.generated++;
     },
     afterGenerator: work => this.#budget.charge(work),
-    afterFind: members => this.#budget.chargeFound(workOfFinding(members)),
+    afterFind: members => this.#budget.foundOutput(members),
     ensure: (state, proxy, query, arg, bound) => this.#ensure(state, proxy, query, arg, bound),
     callIsCurrent: (state, proxy, call) => this.#callIsCurrent(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
@@ -120,8 +119,10 @@ export class Tracker {
    * Does `work` with at most `runs` runs of queries and generators. Finished runs are memoised, so calling it again
    * continues where it stopped, with the same result.
    */
-  within<T extends object>(runs: number, work: () => T): Within<T> {
-    return this.#budget.within(runs, work);
+  within<T extends object>(runs: number, work: () => T): Slice<T> {
+    const before = this.stats.runs + this.stats.generated;
+    const slice = this.#budget.within(runs, work);
+    return { ...slice, finished: this.stats.runs + this.stats.generated - before };
   }
 
   /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
@@ -280,7 +281,7 @@ export class Tracker {
       entry.validity = 'valid';
     }
     this.stats.hits++;
-    this.#budget.chargeFound(workOfFinding());
+    this.#budget.foundValue();
     return true;
   }
 

@@ -21,15 +21,12 @@ export function workOfList(value: unknown): number {
   return Array.isArray(value) ? value.length / MEMBERS_PER_WORK_UNIT : 0;
 }
 
-/** Finding this many finished values costs about as much as one run of a query. */
+/** Finding this many finished queries costs about as much as one run of one. */
 const FOUND_PER_WORK_UNIT = 32;
-/** Comparing this many members of inputs costs about as much as finding one value. */
-const COMPARED_PER_FOUND = 64;
-
-/** What it takes to find a finished value whose inputs have that many members. */
-export function workOfFinding(members = 0): number {
-  return (1 + members / COMPARED_PER_FOUND) / FOUND_PER_WORK_UNIT;
-}
+/** Outputs of generators, whose inputs had to be made first. */
+const OUTPUTS_PER_WORK_UNIT = 16;
+/** Members of inputs that are compared. */
+const COMPARED_PER_WORK_UNIT = 2_048;
 
 /** `value` is undefined if the budget did not suffice. */
 export interface Within<T> {
@@ -37,6 +34,12 @@ export interface Within<T> {
   readonly left: number;
   /** What finding finished values took of the budget, in units of work. */
   readonly found: number;
+}
+
+/** What a slice of work gave. */
+export interface Slice<T> extends Within<T> {
+  /** Runs of queries and generators that ended in it. Each is memoised. */
+  readonly finished: number;
 }
 
 export class WorkBudget {
@@ -69,8 +72,17 @@ export class WorkBudget {
     this.#left -= runs;
   }
 
-  /** As `charge`, after finished values were found. */
-  chargeFound(runs: number): void {
+  /** Call after the finished value of a query was found. */
+  foundValue(): void {
+    this.#chargeFound(1 / FOUND_PER_WORK_UNIT);
+  }
+
+  /** Call after the output of a generator was found, or made, by inputs with that many members. */
+  foundOutput(members: number): void {
+    this.#chargeFound(1 / OUTPUTS_PER_WORK_UNIT + members / COMPARED_PER_WORK_UNIT);
+  }
+
+  #chargeFound(runs: number): void {
     this.#found += runs;
     this.#left -= runs;
   }

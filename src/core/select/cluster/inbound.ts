@@ -5,7 +5,7 @@ import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Port, Service, ServiceTarget } from '../../model/service.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type {
   ConnectionPoolSettings,
@@ -60,14 +60,19 @@ export function bindInputs(ipMode: IpMode, both: boolean): BindInputs {
   return { bindAddress: BIND_V4, extraBindAddress: ipMode === 'dual' && both ? BIND_V6 : '' };
 }
 
-export function selectInboundClusters(reader: ProxyReader): readonly InboundClusterInputs[] {
+export const inboundClusters: Query<'', readonly InboundClusterInputs[]> = {
+  name: 'select/inboundClusters',
+  run: reader => selectInboundClusters(reader),
+};
+
+function selectInboundClusters(reader: ProxyReader): readonly InboundClusterInputs[] {
   const targets = reader.get(serviceTargets, '');
   const ingress = reader.get(scopeSettings, '').sidecar?.spec.ingress ?? [];
   if (ingress.length === 0) {
     if (metadataText(reader, 'INTERCEPTION_MODE') === 'NONE') return [];
     return clustersOfTargets(reader, targets);
   }
-  const declared = ingress.flatMap(listener => clusterOfListener(reader, listener, targets) ?? []);
+  const declared = ingress.flatMap(listener => reader.select(clusterOfListener, listener) ?? []);
   if (!reader.feature('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE')) return declared;
   const ports = new Set(ingress.map(listener => listener.port?.number));
   return [
@@ -115,27 +120,34 @@ function clustersOfTargets(reader: ProxyReader, targets: readonly ServiceTarget[
   });
 }
 
-function clusterOfListener(
-  reader: ProxyReader,
-  listener: IstioIngressListener,
-  targets: readonly ServiceTarget[],
-): InboundClusterInputs | undefined {
-  const port = listener.port?.number ?? 0;
-  const endpoint = destinationOf(reader, listener.defaultEndpoint ?? '');
-  if (endpoint === undefined) return undefined;
-  const target = targets.find(candidate => candidate.targetPort === port);
-  const servicePort: Port = {
-    name: listener.port?.name ?? '',
-    port,
-    protocol: protocolOf(listener.port?.protocol ?? ''),
-  };
-  const ownPool = listener.connectionPool;
-  if (target === undefined) {
-    return inboundInputs(reader, { port, service: undefined, servicePort, services: [], endpoint, ownPool });
-  }
-  const { service } = target;
-  return inboundInputs(reader, { port, service, servicePort, services: [service], endpoint, ownPool });
-}
+const clusterOfListener: Selection<IstioIngressListener, InboundClusterInputs | undefined> = {
+  name: 'select/inboundClusterOfListener',
+  run: (reader, listener) => {
+    const port = listener.port?.number ?? 0;
+    const endpoint = destinationOf(reader, listener.defaultEndpoint ?? '');
+    if (endpoint === undefined) return undefined;
+    const service = reader.get(firstTargets, '').get(port)?.service;
+    const servicePort: Port = {
+      name: listener.port?.name ?? '',
+      port,
+      protocol: protocolOf(listener.port?.protocol ?? ''),
+    };
+    const services = service === undefined ? [] : [service];
+    return inboundInputs(reader, { port, service, servicePort, services, endpoint, ownPool: listener.connectionPool });
+  },
+};
+
+/** Argument ''. Target port → its first target. */
+const firstTargets: Query<'', ReadonlyMap<number, ServiceTarget>> = {
+  name: 'select/firstTargets',
+  run: reader =>
+    new Map(
+      reader
+        .get(serviceTargets, '')
+        .toReversed()
+        .map(target => [target.targetPort, target] as const),
+    ),
+};
 
 interface InboundPort {
   readonly port: number;

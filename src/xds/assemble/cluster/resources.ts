@@ -7,7 +7,7 @@ import { append } from '../../../core/base/append.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
-import { selectInboundClusters } from '../../../core/select/cluster/inbound.ts';
+import { inboundClusters } from '../../../core/select/cluster/inbound.ts';
 import { selectModuleClusters } from '../../../core/select/cluster/module-clusters.ts';
 import {
   type ClusterParts,
@@ -193,7 +193,7 @@ function proxyClusters(reader: ProxyReader): ProxyClusters {
   if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
   const inward: Resource<Cluster>[] = [];
   if (inboundPassthrough !== undefined) {
-    for (const inputs of selectInboundClusters(reader)) inward.push(reader.make(inboundCluster, inputs));
+    for (const inputs of reader.get(inboundClusters, '')) inward.push(reader.make(inboundCluster, inputs));
     inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
   }
   const { openers, internal } = selectTunnelClusters(reader);

@@ -42,6 +42,22 @@ describe('slices of work', () => {
 
   it('do not grow beyond a few times the first and the room for what they find', () => {
     const items = 20_000;
-    expect(Math.max(...slicesOver(items).made)).toBeLessThan(4 * ALLOWANCE + items / 32 + 1);
+    expect(Math.max(...slicesOver(items).made)).toBeLessThan(4 * ALLOWANCE + items / 16 + 1);
+  });
+
+  it('end in time when nothing is finished before a charge that one of them cannot bear', () => {
+    const tracker = new Tracker();
+    const growth = new SliceGrowth();
+    const look = (): object => {
+      tracker.charge(50 * ALLOWANCE);
+      tracker.spend();
+      return {};
+    };
+    let slices = 1;
+    for (let slice = tracker.within(growth.budget(ALLOWANCE), look); slice.value === undefined; slices++) {
+      growth.cut(slice, true);
+      slice = tracker.within(growth.budget(ALLOWANCE), look);
+    }
+    expect(slices).toBeLessThan(10);
   });
 });

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { Query } from '../../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import {
   bindInputs,
   type InboundClusterInputs,
   inboundClusterHosts,
-  selectInboundClusters,
+  inboundClusters,
 } from '../../../../../src/core/select/cluster/inbound.ts';
 import { ask, type NodeOptions, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 import { destinationRule, pod, service, serviceEntry, sidecar } from '../../registry/fixtures.ts';
@@ -24,8 +24,7 @@ const worldOf = (parts: readonly WorldPart[], { env = {}, mesh = {} }: Options) 
   world([pod('web', OWN, { labels: { app: 'web' } }), ...parts], { mesh, settings: { env } });
 
 function inbound(parts: readonly WorldPart[], options: Options = {}): readonly InboundClusterInputs[] {
-  const query: Query<'', readonly InboundClusterInputs[]> = { name: 'test/inbound', run: selectInboundClusters };
-  return ask(worldOf(parts, options), query, '', node(options.node));
+  return ask(worldOf(parts, options), inboundClusters, '', node(options.node));
 }
 const hostsOf = (parts: readonly WorldPart[], name: string): readonly string[] =>
   ask(worldOf(parts, {}), inboundClusterHosts, name, node());
@@ -221,5 +220,23 @@ describe('connections to the workload come from', () => {
     ['dual', false, '127.0.0.6', ''],
   ] as const)('an address of the family %s, of both: %s', (mode, both, bindAddress, extraBindAddress) => {
     expect(bindInputs(mode, both)).toEqual({ bindAddress, extraBindAddress });
+  });
+});
+
+describe('a Sidecar with thousands of ingress listeners', () => {
+  it('has each of them worked out once, also in slices', () => {
+    const ingress = Array.from({ length: 3_000 }, (_, i) => ({
+      port: { number: 1 + i, name: `http-${i}`, protocol: 'HTTP' },
+      defaultEndpoint: `127.0.0.1:${1 + i}`,
+    }));
+    const tracker = new Tracker();
+    const state = worldOf([sidecar('all', { ingress })], {});
+    const look = () => tracker.within(200, () => tracker.get(state, node(), inboundClusters, '')).value;
+    let made = look();
+    let slices = 1;
+    for (; made === undefined; made = look()) slices++;
+    expect(made).toHaveLength(ingress.length);
+    expect(slices).toBeGreaterThan(10);
+    expect(tracker.stats.runs).toBeLessThan(ingress.length + 50 * slices);
   });
 });
