@@ -8,6 +8,7 @@ import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Query, Reader } from '../../core/query/reader.ts';
 import type { LabelSelector } from '../../core/schema/istio-types.gen.ts';
+import { TEMPLATE_CHARS_MIN, TEMPLATES_CHARS_MAX } from '../template/limits.ts';
 import { parseTemplate, type Templates } from '../template/template.ts';
 import { ownConfig, ownValues } from '../templates/own.ts';
 import { objectsOfText } from './config-texts.ts';
@@ -80,8 +81,13 @@ export function readSetup(config: string, values: string): Either<string, Inject
 function decoded(config: JsonObject, values: JsonObject): Either<string, InjectorSetup> {
   const templates: [string, Templates][] = [];
   const texts: [string, string][] = [];
+  let chars = 0;
   for (const [name, text] of Object.entries(isObject(config.templates) ? config.templates : {})) {
     if (typeof text !== 'string') return left(`config: templates.${name} is no text`);
+    chars += Math.max(text.length, TEMPLATE_CHARS_MIN);
+    if (chars > TEMPLATES_CHARS_MAX) {
+      return left(`config: the templates have more than ${TEMPLATES_CHARS_MAX} characters in all`);
+    }
     const parsed = parseTemplate(text);
     if (isLeft(parsed)) return left(`config: template ${name}: ${parsed.left}`);
     templates.push([name, parsed.right]);

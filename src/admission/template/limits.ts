@@ -25,6 +25,12 @@ export const TEMPLATE_LIMITS: TemplateLimits = {
 
 /** Characters of the text of a template. */
 export const TEMPLATE_CHARS_MAX = 500_000;
+/**
+ * Characters of all templates of one configuration, which are parsed at once: some 100 ms. A template counts as
+ * TEMPLATE_CHARS_MIN at least.
+ */
+export const TEMPLATES_CHARS_MAX = 200_000;
+export const TEMPLATE_CHARS_MIN = 100;
 /** Parentheses and blocks within each other, in the text of a template. */
 export const TEMPLATE_NESTING_MAX = 40;
 

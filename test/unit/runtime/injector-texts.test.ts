@@ -5,6 +5,8 @@ import { isRight } from 'fp-ts/lib/Either.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FileParser, type ParseBudget } from '../../../src/adapters/file/file-parser.ts';
 import { InjectorInForce } from '../../../src/admission/inject/in-force.ts';
+import { readSetup } from '../../../src/admission/inject/setup.ts';
+import * as template from '../../../src/admission/template/template.ts';
 import * as yaml from '../../../src/core/base/yaml.ts';
 import type { Event, Fact } from '../../../src/core/event.ts';
 import { reduce } from '../../../src/core/reduce.ts';
@@ -15,6 +17,10 @@ import { InjectorTexts, injectorTextsInForce } from '../../../src/runtime/inject
 import { sinkOf } from '../../../src/runtime/start.ts';
 import { World } from '../../../src/runtime/world.ts';
 
+vi.mock('../../../src/admission/template/template.ts', async load => {
+  const real = await load<typeof template>();
+  return { ...real, parseTemplate: vi.fn(real.parseTemplate) };
+});
 vi.mock('../../../src/core/base/yaml.ts', async load => {
   const real = await load<typeof yaml>();
   return { ...real, composedDocuments: vi.fn(real.composedDocuments) };
@@ -127,6 +133,21 @@ describe('a large ConfigMap of the injector', () => {
     await sink.submit([configMap(`a: [${'[],'.repeat(2_000)}\nb: }`)]);
     const found = new InjectorInForce(() => undefined).setup(world.state);
     expect(found).toMatchObject({ left: expect.stringMatching(/ConfigMap .*: values: error converting YAML to JSON/) });
+  });
+});
+
+describe('the templates of a configuration', () => {
+  it.each([
+    ['long', 5, 49_000],
+    ['many', 2_100, 1],
+  ])('that are too %s in all are refused unparsed past the limit', (_, count, chars) => {
+    const templates = Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, 'x'.repeat(chars)]));
+    const parse = vi.mocked(template.parseTemplate);
+    parse.mockClear();
+    expect(readSetup(JSON.stringify({ templates }), '{}')).toMatchObject({
+      left: 'config: the templates have more than 200000 characters in all',
+    });
+    expect(parse.mock.calls.length).toBeLessThan(count);
   });
 });
 
