@@ -2,6 +2,9 @@
 // patterns, required members, and the exclusions and rules that CRDs add in CEL. Checked on the object as received; the
 // data is generated (istio-constraints.gen.ts).
 //
+// Of a list or map with more than its limit that alone is reported: what is in it has no limit, so its check would cost
+// far more than that of any object that is accepted.
+//
 // Unlike decode.ts, which is as lenient as protojson, this is as strict as the API server: `"80"` is no number, and
 // null only where it may be. As there, each constraint is compiled once, when it is first met, and a path is written
 // only for a problem.
@@ -109,6 +112,10 @@ function compile(constraint: Constraint): Check {
       say(context, `expected ${NAMES[type]}, found ${show(json)}`);
       return;
     }
+    if (isTooLarge(constraint, json)) {
+      sayTooLarge(context, constraint, json);
+      return;
+    }
     content?.(context, json);
     for (const rule of rules) {
       const found = rule(json);
@@ -117,6 +124,17 @@ function compile(constraint: Constraint): Check {
     if (context.found > before) return;
     for (const { holds, message } of expressions) if (!holds(json)) say(context, message);
   };
+}
+
+/** Has the list or map more elements than the constraint allows? */
+export function isTooLarge({ maxItems, maxProperties }: Constraint, json: Json): boolean {
+  if (maxItems !== undefined && Array.isArray(json)) return json.length > maxItems;
+  return maxProperties !== undefined && isObject(json) && Object.keys(json).length > maxProperties;
+}
+
+function sayTooLarge(context: Context, { maxItems, maxProperties }: Constraint, json: Json): void {
+  if (Array.isArray(json)) checkRange(context, undefined, maxItems, json.length, ' elements');
+  else if (isObject(json)) checkRange(context, undefined, maxProperties, Object.keys(json).length, ' members');
 }
 
 const NAMES = {
@@ -190,7 +208,7 @@ function checkLength(context: Context, min: number | undefined, max: number | un
 }
 
 function objectCheck(constraint: Constraint): (context: Context, json: JsonObject) => void {
-  const { minProperties, maxProperties, required = [] } = constraint;
+  const { minProperties, required = [] } = constraint;
   const groups = [
     ...(constraint.atMostOne ?? []).map(names => ({ names, exactly: false })),
     ...(constraint.exactlyOne ?? []).map(names => ({ names, exactly: true })),
@@ -198,7 +216,7 @@ function objectCheck(constraint: Constraint): (context: Context, json: JsonObjec
   const checkMembers = membersCheck(constraint);
   return (context, json) => {
     const keys = Object.keys(json);
-    checkRange(context, minProperties, maxProperties, keys.length, ' members');
+    checkRange(context, minProperties, undefined, keys.length, ' members');
     for (const name of required) if (json[name] === undefined) sayMember(context, name, 'is missing');
     for (const { names, exactly } of groups) {
       let set = 0;
@@ -235,10 +253,10 @@ function membersCheck({
 }
 
 function listCheck(constraint: Constraint): (context: Context, list: readonly Json[]) => void {
-  const { minItems, maxItems, keys, unique } = constraint;
+  const { minItems, keys, unique } = constraint;
   const item = constraint.items && checkOf(constraint.items);
   return (context, list) => {
-    checkRange(context, minItems, maxItems, list.length, ' elements');
+    checkRange(context, minItems, undefined, list.length, ' elements');
     for (let i = 0; item !== undefined && i < list.length; i++) {
       context.path.push(i);
       item(context, list[i]!);

@@ -4,10 +4,14 @@
 // CustomResourceDefinitions": defaulting, pruning and nullable)
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import type { Constraint } from './constraints.ts';
+import { type Constraint, isTooLarge } from './constraints.ts';
 
-/** Total for any JSON: a value of another type than the schema's is kept unchanged, and the constraints report it. */
+/**
+ * Total for any JSON: a value of another type than the schema's, or with more elements than it allows, is kept
+ * unchanged, and the constraints report it.
+ */
 export function asStored(constraint: Constraint, json: Json): Json {
+  if (isTooLarge(constraint, json)) return json;
   if (constraint.type === 'array' && Array.isArray(json)) {
     const { items } = constraint;
     return items === undefined ? json : (json as readonly Json[]).map(element => asStored(items, element));

@@ -5,8 +5,9 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
 import { definitions } from '../../../../src/core/kinds/registry.ts';
 import { checked } from '../../../../src/core/kinds/report.ts';
-import { checkConstraint } from '../../../../src/core/schema/constraints.ts';
+import { type Constraint, checkConstraint } from '../../../../src/core/schema/constraints.ts';
 import { PROBLEMS_MAX } from '../../../../src/core/schema/decode.ts';
+import { asStored } from '../../../../src/core/schema/defaults.ts';
 
 const ELEMENTS = 20_000;
 
@@ -56,6 +57,30 @@ describe('an object with thousands of mistakes', () => {
     );
     expect(isLeft(found) && found.left).toHaveLength(PROBLEMS_MAX);
     expect(reads()).toBeLessThan(3 * PROBLEMS_MAX);
+  });
+
+  it.each<[string, (contents: Json) => JsonObject]>([
+    ['spec.rules', rules => ({ rules })],
+    ['spec.rules[0].matches', matches => ({ rules: [{ matches }] })],
+  ])('is refused for its number of %s, which are neither defaulted nor judged', (path, spec) => {
+    const { list, reads } = counted({});
+    const decoded = definitions.HTTPRoute.decode({
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name: 'r', namespace: 'ns' },
+      spec: spec(list),
+    });
+    expect(isLeft(decoded) && decoded.left.map(problem => problem.path)).toEqual([path]);
+    expect(reads()).toBe(0);
+  });
+
+  it('is refused for its number of keys, of which no rule is asked', () => {
+    const values: Constraint = { type: 'string', minLength: 1 };
+    const limited: Constraint = { type: 'object', maxProperties: 1, rules: ['keysNotEmpty'], values };
+    const found: string[] = [];
+    checkConstraint(limited, { '': '', a: '' }, 'spec', (path, message) => found.push(`${path}: ${message}`));
+    expect(found).toEqual(['spec: is 2 members; at most 1 allowed']);
+    expect(Object.keys(asStored(limited, { b: '', a: '' }) as JsonObject)).toEqual(['b', 'a']);
   });
 
   it('throws what is no end of a report', () => {
