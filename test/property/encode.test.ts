@@ -151,6 +151,28 @@ describe('encoding in parts', () => {
     expect(parts.filter(({ length }) => length > 300)).toHaveLength(2);
     expect(Math.max(...sizesOfSteps.filter(size => size < 500))).toBeLessThanOrEqual(300);
   });
+
+  test('writes what was cut once, whichever chains and metrics have it', () => {
+    const dimensions = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`tag ${i}`, 'value']));
+    const filter = {
+      name: 'istio.stats',
+      typedConfig: {
+        '@type': typeUrl('stats.PluginConfig'),
+        metrics: ['a', 'b', 'c'].map(name => ({ name, dimensions })),
+      },
+    };
+    const message = { filterChains: ['1', '2', '3', '4'].map(name => ({ name, filters: [{ ...filter }, filter] })) };
+    const steps = encodeInParts(typeUrl('envoy.config.listener.v3.Listener'), message, {
+      partBytes: 1_000,
+      weightMax: 10,
+    });
+    let bytes = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) bytes += step.value;
+    const whole = Buffer.from(encodeMessage('envoy.config.listener.v3.Listener', message));
+    expect(Buffer.concat(step.value as readonly Buffer[])).toEqual(whole);
+    expect(bytes).toBeLessThan(whole.length / 12);
+  });
 });
 
 test('canary: without sorting, the order of map entries shows in the encoding', () => {

@@ -188,7 +188,7 @@ describe('arbitrary Telemetries', () => {
             .filter(({ name }) => Object.values(METRICS).includes(name))
             .sort((a, b) => (a.name === 'requests_total' ? -1 : b.name === 'requests_total' ? 1 : 0))
             .map(({ name, drop, dimensions, tagsToRemove }) => {
-              const tag = dimensions.t === undefined ? (tagsToRemove.length > 0 ? '-t' : '') : `t=${dimensions.t}`;
+              const tag = dimensions?.t === undefined ? (tagsToRemove.length > 0 ? '-t' : '') : `t=${dimensions.t}`;
               return `${name} ${drop} ${tag}`;
             })
             .join('; '),

@@ -3,7 +3,7 @@
 
 import protobuf from 'protobufjs/light.js';
 import { isObject } from '../../core/base/json.ts';
-import { type CutContent, contentOf, type Fragment, MANY } from './fragments.ts';
+import { type CutContent, contentOf, type Fragment, type FragmentContent, MANY } from './fragments.ts';
 import { enumTypeOf, type Field, isMap, type Plain } from './registry.ts';
 import type { Sink } from './sink.ts';
 import { sortedKeys } from './write-json.ts';
@@ -242,7 +242,7 @@ function mapWriter(
       if (value !== undefined) writeEntry(sink, name, value);
     }
   };
-  const fragments = function* (sink: Sink, map: unknown): Iterable<Fragment> {
+  const entriesOf = function* (sink: Sink, map: unknown): Iterable<Fragment> {
     const entries = map as Plain;
     const names = sortedKeys(entries);
     for (const name of names) {
@@ -255,6 +255,12 @@ function mapWriter(
       const content = { id, value, ofMany: names.length >= MANY, isMessage: false, fragments: inner };
       yield { write: () => writeEntry(sink, name, value), content };
     }
+  };
+  const entries = { id: undefined, ofMany: false, isMessage: false } as const;
+  let ofSink: readonly [Sink, FragmentContent['fragments']] | undefined;
+  const fragments = (sink: Sink, value: unknown): readonly Fragment[] => {
+    if (ofSink?.[0] !== sink) ofSink = [sink, map => entriesOf(sink, map)];
+    return [{ write: () => write(sink, value), content: { ...entries, value, fragments: ofSink[1] } }];
   };
   return { write, fragments };
 }

@@ -21,6 +21,11 @@ export interface WatchedNames {
 
 const memo = new WeakMap<object, WatchedNames>();
 
+/** Maps of texts with this many members and more are walked once, whichever messages share them. */
+const LARGE_MAP = 64;
+/** Large objects that refer to nothing. */
+const leaves = new WeakSet<object>();
+
 export function watchedNames(message: object): WatchedNames {
   const known = memo.get(message);
   if (known !== undefined) return known;
@@ -29,12 +34,15 @@ export function watchedNames(message: object): WatchedNames {
   const extensions = new Set<string>();
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const item of value) visit(item);
-    else if (isObject(value)) {
+    else if (isObject(value) && !leaves.has(value)) {
       const { name, rds, sdsConfig, configDiscovery } = value;
       if (isObject(rds) && typeof rds.routeConfigName === 'string') routes.add(rds.routeConfigName);
       if (isObject(sdsConfig) && sdsConfig.ads !== undefined && typeof name === 'string') secrets.add(name);
       if (isObject(configDiscovery) && typeof name === 'string') extensions.add(name);
-      for (const member of Object.values(value)) if (typeof member === 'object') visit(member);
+      const members = Object.values(value);
+      const objects = members.filter(member => typeof member === 'object');
+      if (objects.length === 0 && members.length >= LARGE_MAP) leaves.add(value);
+      for (const member of objects) visit(member);
     }
   };
   visit(message);

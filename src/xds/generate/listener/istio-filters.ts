@@ -108,7 +108,7 @@ export const statsGenerator: Generator<StatsInputs, NamedConfig> = {
         spec.overrides.map(override => ({
           name: override.name,
           drop: override.drop ? true : undefined,
-          dimensions: Object.keys(override.dimensions).length === 0 ? undefined : override.dimensions,
+          dimensions: override.dimensions,
           tagsToRemove: orNone(override.tagsToRemove),
         })),
       ),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { type StatsSpec, stats } from '../../../../../src/core/select/telemetry/metrics.ts';
 import type { TrafficClass } from '../../../../../src/core/select/telemetry/traffic-class.ts';
 import { ask } from '../../../world.ts';
@@ -22,7 +23,7 @@ function shown(overrides: readonly JsonObject[], traffic?: TrafficClass) {
   expect(more).toEqual([]);
   return only?.overrides.map(
     ({ name, drop, dimensions, tagsToRemove }) =>
-      `${drop ? '!' : ''}${name}${Object.entries(dimensions).map(([tag, value]) => ` ${tag}=${value}`)}${tagsToRemove.map(tag => ` -${tag}`)}`,
+      `${drop ? '!' : ''}${name}${Object.entries(dimensions ?? {}).map(([tag, value]) => ` ${tag}=${value}`)}${tagsToRemove.map(tag => ` -${tag}`)}`,
   );
 }
 
@@ -125,5 +126,18 @@ describe('metrics', () => {
     expect(drops({ root: dropped(true), namespace: dropped(false) })).toBe(false);
     expect(drops({ namespace: dropped(false), workload: [dropped(true)] })).toBe(true);
     expect(drops({ workload: [dropped(true), dropped(false)] })).toBe(false);
+  });
+
+  it('share the tags of an override of all metrics, and with other classes of traffic', () => {
+    const overrides = [
+      { tagOverrides: { a: { value: 'x' } } },
+      { match: { metric: 'REQUEST_SIZE' }, tagOverrides: { b: { value: 'y' } } },
+    ];
+    const state = withLevels({ namespace: { metrics: [{ overrides }] } }, MESH);
+    const tracker = new Tracker();
+    const tagsOf = (traffic: TrafficClass) =>
+      tracker.get(state, proxy, stats, traffic).flatMap(spec => spec.overrides.map(({ dimensions }) => dimensions));
+    expect(new Set([...tagsOf('outbound'), ...tagsOf('inbound')]).size).toBe(2);
+    expect(tracker.stats.generated).toBe(2);
   });
 });

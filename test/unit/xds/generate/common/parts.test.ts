@@ -56,6 +56,21 @@ describe('the names that a proxy subscribes to', () => {
     expect(watchedNames(listener)).toEqual({ endpoints: [], routes: [], secrets: [], extensions: [] });
   });
 
+  it('are not looked for again in a large map that several messages share', () => {
+    let walks = 0;
+    const texts = new Proxy(Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`t${i}`, 'v'])), {
+      ownKeys: target => {
+        walks++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    for (const name of ['a', 'b', 'c']) {
+      const listener = listenerWith({ typedConfig: { dimensions: texts, rds: { routeConfigName: name } } });
+      expect(watchedNames(listener).routes).toEqual([name]);
+    }
+    expect(walks).toBe(1);
+  });
+
   it('are found once for a message, which never changes', () => {
     const listener = listenerWith({ name: 'e', configDiscovery: {} });
     expect(watchedNames(listener)).toBe(watchedNames(listener));
