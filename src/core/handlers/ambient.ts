@@ -3,7 +3,7 @@
 // concerned. Whether an address differs is found by the tracker; the request may ask for too much.
 // Source: Istio pilot/pkg/serviceregistry/ambient/ambientindex.go (the handlers that request pushes).
 
-import { REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from '../base/labels.ts';
+import { hasLabels, REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from '../base/labels.ts';
 import { featureOf } from '../mesh/features.ts';
 import type { KindName } from '../model/kind.ts';
 import { type Obj, objectName } from '../model/object.ts';
@@ -48,5 +48,5 @@ function isByHand(state: State, { cluster, namespace, labels, spec }: Obj<'Endpo
   if (of === undefined) return false;
   if (spec.endpoints.some(({ targetRef }) => targetRef?.kind !== 'Pod')) return true;
   const service = state.objects.Service.get(`${cluster}/${namespace}/${of}`) as Obj<'Service'> | undefined;
-  return Object.keys(service?.spec.selector ?? {}).length === 0;
+  return !hasLabels(service?.spec.selector);
 }

@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
+import { hasLabels } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import type { EndpointShard } from '../model/service.ts';
 import type { ServiceRef } from '../model/service-ref.ts';
@@ -148,10 +149,7 @@ export function isWithoutSelector(reader: Reader, hostname: string, namespace: s
   return reader
     .get(servicesOfHost, hostname)
     .some(
-      service =>
-        service.namespace === namespace &&
-        service.registry === 'Kubernetes' &&
-        Object.keys(service.selector).length === 0,
+      service => service.namespace === namespace && service.registry === 'Kubernetes' && !hasLabels(service.selector),
     );
 }
 

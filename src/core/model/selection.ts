@@ -9,6 +9,7 @@ import {
   CLUSTER_LABEL,
   HOSTNAME_LABEL,
   type Labels,
+  labelNames,
   NETWORK_LABEL,
   REGION_LABEL,
   SUBZONE_LABEL,
@@ -61,15 +62,16 @@ const OF_SORTS: ReadonlySet<string> = new Set([
  */
 export function selectorKey(selector: Labels): string {
   let first: string | undefined;
-  for (const key of Object.keys(selector)) {
-    if (!OF_TOPOLOGY.has(key) && (first === undefined || isBetter(key, first))) first = key;
+  let firstOfSort = true;
+  for (const key of labelNames(selector)) {
+    // Most keys of a sorted map are behind one that tells workloads apart.
+    if (OF_TOPOLOGY.has(key) || (first !== undefined && !firstOfSort && key > first)) continue;
+    const ofSort = isOfSort(key);
+    if (first !== undefined && (ofSort === firstOfSort ? key > first : ofSort)) continue;
+    first = key;
+    firstOfSort = ofSort;
   }
   return first === undefined ? '' : `${first}=${selector[first]}`;
-}
-
-function isBetter(key: string, than: string): boolean {
-  const sort = isOfSort(key);
-  return sort === isOfSort(than) ? key < than : !sort;
 }
 
 function isOfSort(key: string): boolean {

@@ -3,7 +3,7 @@
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { append } from '../base/append.ts';
-import { selects } from '../base/labels.ts';
+import { hasLabels, selects } from '../base/labels.ts';
 import type { Endpoint, Service } from '../model/service.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { endpointOf } from './endpoint-of.ts';
@@ -46,7 +46,7 @@ function withoutRepeats(endpoints: readonly Endpoint[]): Endpoint[] {
 function selectedEntries(reader: Reader, key: string, cluster: string): readonly Endpoint[] {
   const service = reader.get(kubernetesService, key);
   if (service === undefined || service.resolution !== 'ClientSideLB') return [];
-  if (Object.keys(service.selector).length === 0) return [];
+  if (!hasLabels(service.selector)) return [];
   const found: Endpoint[] = [];
   const candidates =
     cluster === reader.setting('clusterId')

@@ -38,6 +38,7 @@ export function candidateEntries(reader: Reader, namespace: string, selector: La
   if (key === '') return reader.objects('WorkloadEntry', `${namespace}/`);
   const having = (label: string) => reader.indexed('workloadEntriesByLabel', `${namespace}/${label}`);
   let fewest = having(key);
+  if (fewest.length <= FEW) return fewest;
   for (const other of labelKeys(selector)) {
     if (fewest.length <= FEW) break;
     const found = having(other);

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
 import { isObject, type Json } from '../base/json.ts';
-import { type Labels, selects } from '../base/labels.ts';
+import { hasLabels, type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
 import type { Derivation, ProxyReader, Query } from '../query/reader.ts';
@@ -90,7 +90,7 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
 }
 
 function hasSelector(obj: Obj<'Service'>): boolean {
-  return Object.keys(obj.spec.selector).length > 0;
+  return hasLabels(obj.spec.selector);
 }
 
 /** For an unknown pod, the proxy's own metadata. One port without a target voids the whole list. */
@@ -165,7 +165,7 @@ function targetsOfEntry(reader: ProxyReader, entry: AnyWorkloadEntry, cluster: s
   const names: TargetName[] = [];
   for (const obj of servicesIn(reader, cluster, entry.namespace)) {
     const service = reader.get(kubernetesService, `${cluster}/${obj.namespace}/${obj.name}`);
-    if (service?.resolution !== 'ClientSideLB' || Object.keys(service.selector).length === 0) continue;
+    if (service?.resolution !== 'ClientSideLB' || !hasLabels(service.selector)) continue;
     if (!selects(service.selector, labels)) continue;
     for (const port of service.ports) {
       const target = targetPort(port, entry.spec.ports ?? {});

@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
 import { isIp } from '../../base/ip.ts';
+import { hasLabels } from '../../base/labels.ts';
 import { compareText } from '../../model/object.ts';
 import type { Port, Service } from '../../model/service.ts';
 import { refKey, refOf, type ServiceRef } from '../../model/service-ref.ts';
@@ -60,7 +61,7 @@ export function headlessBinds(
   port: Port,
 ): readonly (readonly [string, ...string[]])[] | undefined {
   const lists = reader.get(endpointBinds, { ...refOf(service), port: port.port });
-  const selects = Object.keys(service.selector).length > 0;
+  const selects = hasLabels(service.selector);
   if (service.registry !== 'Kubernetes' && lists.length === 0 && !selects) return undefined;
   const usable: (readonly [string, ...string[]])[] = [];
   for (const [first, ...others] of lists) {

@@ -5,6 +5,7 @@
 // routes.
 // Source: Istio pilot/pkg/networking/core/route/route.go.
 
+import { hasLabels } from '../../base/labels.ts';
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
@@ -174,11 +175,11 @@ const everything: readonly SelectedMatch[] = [[0, -1]];
 function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
   if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
   const labels = match.sourceLabels;
-  const labelled = labels !== undefined && Object.keys(labels).length > 0;
+  const labelled = hasLabels(labels);
   if (labelled && place.clusterOf !== undefined) return false;
   const gateways = match.gateways ?? [];
   if (gateways.length > 0) return gateways.includes(place.gateway);
-  if (labelled && !proxySelectedBy(reader, labels)) return false;
+  if (labels !== undefined && !proxySelectedBy(reader, labels)) return false;
   const namespace = match.sourceNamespace ?? '';
   return namespace === '' || namespace === reader.facet('namespace');
 }

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { type Labels, selects } from '../../../../src/core/base/labels.ts';
 import { labelKeys, selectorKey, withoutTopology } from '../../../../src/core/model/selection.ts';
-import type { Reader } from '../../../../src/core/query/reader.ts';
+import type { Derivation, ProxyReader, Reader } from '../../../../src/core/query/reader.ts';
 import { untrackedReader } from '../../../../src/core/query/untracked.ts';
 import { reduce } from '../../../../src/core/reduce.ts';
+import { proxySelectedBy } from '../../../../src/core/registry/proxy-workload.ts';
 import { candidateEntries, entriesAt, selectingEntries } from '../../../../src/core/registry/selecting.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
 import { parameters } from '../../../property/seed.ts';
@@ -103,5 +104,42 @@ describe('selection by index', () => {
     expect(selectorKey({ version: 'v1', env: 'prod' })).toBe('env=prod');
     expect(labelKeys({ 'topology.istio.io/cluster': 'c', b: '2', a: '1' })).toEqual(['a=1', 'b=2']);
     expect(withoutTopology({ 'topology.istio.io/cluster': 'c', b: '2' })).toEqual({ b: '2' });
+  });
+});
+
+describe('a selector of a thousand labels', () => {
+  const selector: Labels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 'v']));
+
+  it('has its labels listed once to find machines, while those with one of them are few', () => {
+    let listed = 0;
+    const counted = new Proxy(selector, {
+      ownKeys: of => {
+        listed++;
+        return Reflect.ownKeys(of);
+      },
+    });
+    const reader = worldOf([], [], [[{ k0: 'v' }, '10.0.0.1']]);
+    for (let i = 0; i < 3; i++) {
+      expect(candidateEntries(reader, 'ns', counted).map(({ name }) => name)).toEqual(['we-0']);
+    }
+    expect(listed).toBe(1);
+  });
+
+  it.each<[string, Labels, boolean, number]>([
+    ['by its first labels when a proxy lacks one of them', { k1: 'v' }, false, 1],
+    ['in parts when a proxy has all of them', { ...selector, other: 'x' }, true, 16],
+    ['as far as the last when a proxy lacks that', { ...selector, k999: 'x' }, false, 16],
+  ])('is decided %s', (_, labels, selected, questions) => {
+    const names: string[] = [];
+    const own = { derived: () => labels } as unknown as ProxyReader;
+    const reader = {
+      derived: (derivation: Derivation<boolean>) => {
+        names.push(derivation.name);
+        return derivation.run(own);
+      },
+    } as unknown as ProxyReader;
+    expect(proxySelectedBy(reader, selector)).toBe(selected);
+    expect(names).toHaveLength(questions);
+    expect(Math.max(...names.map(name => name.length))).toBeLessThan(1_000);
   });
 });
