@@ -16,3 +16,8 @@ export function groupsOfEach<T, K = string>(items: Iterable<T>, keysOf: (item: T
   }
   return groups;
 }
+
+/** The items in lists of `size`, in order; the last one may be shorter. */
+export function blocksOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

@@ -6,6 +6,7 @@
 // changed mesh field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
 
 import { append } from '../../base/append.ts';
+import { blocksOf } from '../../base/groups.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -129,30 +130,36 @@ export function selectOutboundClusters<S, A>(
   return selections;
 }
 
-/** Clusters of one port of a service. */
-export interface OutboundBlock extends Target {
-  /** Subsets from this index on, at most `SUBSETS_TOGETHER`; at 0 with the cluster of the port itself. */
+/** Ports of one block have clusters that are made, and made anew, together. */
+const PORTS_TOGETHER = 64;
+
+/** Clusters of some ports of a service; with subsets of one port. */
+export interface OutboundBlock extends Omit<Target, 'port'> {
+  readonly ports: readonly Port[];
+  /** Subsets from this index on, at most `SUBSETS_TOGETHER`; at 0 with the clusters of the ports themselves. */
   readonly from: number;
 }
 
 /**
  * The clusters of a service in parts that together are `selectOutboundClusters`, in order; empty if one part is enough.
- * Of a rule with thousands of subsets a part that is made stays made when the work is interrupted.
+ * Of thousands of ports, or a rule with thousands of subsets, a part that is made stays made when the work is
+ * interrupted.
  */
 export function outboundBlocks(service: Service, rule: MergedRule | undefined, sniDnat: boolean): OutboundBlock[] {
   const starts = subsetBlocks(rule);
-  if (starts.length === 1 || isDynamic(service)) return [];
-  return portsWithClusters(service, sniDnat).flatMap(port =>
-    starts.map(from => ({ service, port, rule, sniDnat, from })),
-  );
+  const isSmall = starts.length === 1 && service.ports.length <= PORTS_TOGETHER;
+  if (isSmall || isDynamic(service)) return [];
+  const blocks = blocksOf(portsWithClusters(service, sniDnat), starts.length === 1 ? PORTS_TOGETHER : 1);
+  return blocks.flatMap(ports => starts.map(from => ({ service, ports, rule, sniDnat, from })));
 }
 
 export function selectOutboundBlock<S, A>(
   reader: ProxyReader,
   parts: ClusterParts<S, A>,
-  { from, ...target }: OutboundBlock,
+  { ports, from, ...of }: OutboundBlock,
 ): readonly OutboundClusterInputs<S, A>[] {
-  return clustersOfPort(reader, parts, target, { from, to: from + SUBSETS_TOGETHER });
+  const subsets = { from, to: from + SUBSETS_TOGETHER };
+  return ports.flatMap(port => clustersOfPort(reader, parts, { ...of, port }, subsets));
 }
 
 function portsWithClusters(service: Service, sniDnat: boolean): readonly Port[] {

@@ -2,9 +2,10 @@
 // listener of the HTTP proxy port.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners, buildHTTPProxy).
 
+import { blocksOf } from '../../../core/base/groups.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
 import { extensionPort, extensionPorts } from '../../../core/select/extension/chain-extensions.ts';
 import { plainHttp } from '../../../core/select/listener/alpn.ts';
@@ -33,9 +34,25 @@ export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
   name: 'listener/outboundListeners',
   run: reader => {
     const shared = sharedParts(reader);
-    const listeners = reader.get(outboundListenerPlans, '').map(plan => outbound(reader, shared, plan));
+    const plans = reader.get(outboundListenerPlans, '');
+    const listeners =
+      plans.length > LISTENERS_ALONE_MAX
+        ? blocksOf(plans, LISTENERS_TOGETHER).flatMap(block => reader.select(outboundBlock, { plans: block }))
+        : plans.map(plan => outbound(reader, shared, plan));
     const proxy = httpProxyListener(reader, shared);
     return proxy === undefined ? listeners : [...listeners, proxy];
+  },
+};
+
+/** More listeners are made in blocks, so that those which are made stay made when the work is interrupted. */
+const LISTENERS_ALONE_MAX = 1_000;
+const LISTENERS_TOGETHER = 64;
+
+const outboundBlock: Selection<{ readonly plans: readonly OutboundListenerPlan[] }, readonly Resource<Listener>[]> = {
+  name: 'listener/outboundBlock',
+  run: (reader, { plans }) => {
+    const shared = sharedParts(reader);
+    return plans.map(plan => outbound(reader, shared, plan));
   },
 };
 

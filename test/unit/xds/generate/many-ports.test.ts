@@ -1,0 +1,47 @@
+// Services with more ports than clusters or listeners are made of in one run.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
+import { outboundListeners } from '../../../../src/xds/assemble/listener/outbound.ts';
+import { service } from '../../core/registry/fixtures.ts';
+import { ask, nodeOf, proxyOf, world } from '../../world.ts';
+
+const sidecar = proxyOf(nodeOf({ namespace: 'default' }));
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => 1_000 + i);
+const withPorts = (count: number): JsonObject =>
+  service('web', { ports: numbers(count).map(port => ({ name: `tcp-${port}`, port })) });
+
+describe('a service with many ports', () => {
+  it('has a cluster for each of them', () => {
+    const made = ask(world([withPorts(300)]), clusters, '', sidecar).map(({ name }) => name);
+    const expected = numbers(300).map(port => `outbound|${port}||web.default.svc.cluster.local`);
+    expect(made.filter(name => name.startsWith('outbound|'))).toEqual(expected.sort());
+  });
+
+  it('has a listener for each of them, sorted by name', () => {
+    const made = ask(world([withPorts(1_200)]), outboundListeners, '', sidecar);
+    const names = made.map(({ name }) => name);
+    expect(names).toHaveLength(1_200);
+    expect(names).toEqual([...names].sort());
+    expect(new Set(made.map(({ message }) => message.address?.socketAddress?.portValue)).size).toBe(1_200);
+    const few = ask(world([withPorts(900)]), outboundListeners, '', sidecar);
+    expect(made.filter(({ name }) => few.some(one => one.name === name)).map(({ message }) => message)).toEqual(
+      few.map(({ message }) => message),
+    );
+  });
+
+  it('costs four times as much for four times the ports when it is made in slices', () => {
+    const askedFor = (count: number): number => {
+      const tracker = new Tracker();
+      const state = world([withPorts(count)]);
+      const growth = new SliceGrowth();
+      const look = () => tracker.within(growth.budget(80), () => tracker.get(state, sidecar, clusters, ''));
+      for (let slice = look(); slice.value === undefined; slice = look()) growth.cut(slice, true);
+      return tracker.stats.hits + tracker.stats.runs;
+    };
+    expect(askedFor(1_024) / askedFor(256)).toBeLessThan(5);
+  });
+});
