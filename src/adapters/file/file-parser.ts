@@ -149,6 +149,9 @@ export class FileParser {
       const last = await this.#answerOf(thread, task, ms, parts);
       for (const part of parts) {
         takePart?.(part);
+        // The answer of a thread is taken where immediates are still run in the same pass of the event loop: only the
+        // second one comes after timers and connections had theirs, and what is done with the part costs as much again.
+        await nextTurn();
         await nextTurn();
       }
       return last;

@@ -1,7 +1,7 @@
 // Parsing that cannot hold up the event loop: what goes to the thread comes back as if parsed at once, and what goes
 // past the budget is refused.
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FileParser, INLINE_BYTES_MAX, INLINE_PLAIN_BYTES_MAX } from '../../../../src/adapters/file/file-parser.ts';
 import { parseFile } from '../../../../src/adapters/file/parse.ts';
 
@@ -37,6 +37,25 @@ describe('the parser thread', () => {
     const wrong = encode(`${new TextDecoder().decode(services(100))}---\nkind: [\n---\nkind: x\n`);
     expect(wrong.length).toBeGreaterThan(INLINE_BYTES_MAX);
     expect(await parser.parse('a.yaml', wrong)).toEqual(parseFile('a.yaml', wrong));
+  });
+
+  it('lets timers that are due run between the parts of its answer, and before the use of the last', async () => {
+    parser = new FileParser();
+    const bytes = services(2_000);
+    const order: string[] = [];
+    const { parse } = JSON;
+    const read = vi.spyOn(JSON, 'parse').mockImplementation((text: string): unknown => {
+      if (text.length <= INLINE_BYTES_MAX) return parse(text);
+      order.push('read');
+      setTimeout(() => order.push('timer'), 0);
+      // Long enough for the timer to be due.
+      for (const start = performance.now(); performance.now() < start + 3; );
+      return parse(text);
+    });
+    await parser.parse('a.yaml', bytes);
+    order.push('used');
+    read.mockRestore();
+    expect(order).toEqual(['read', 'timer', 'read', 'timer', 'used']);
   });
 
   it('refuses a text that exceeds its time, and parses the next one', async () => {
