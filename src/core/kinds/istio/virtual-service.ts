@@ -58,7 +58,7 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
     if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
     checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
   });
-  checkProducts(http, 'spec.http', report);
+  checkProducts(http, hosts.length, 'spec.http', report);
   const covered = coverOf(hosts);
   tls.forEach((route, i) => {
     checkTlsRoute(route, { hosts, generated: !gateways.includes('mesh'), covered }, `spec.tls[${i}]`, report);

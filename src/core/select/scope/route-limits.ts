@@ -1,7 +1,8 @@
-// Limits on what the matches and destinations of HTTP rules multiply to. Every match becomes a route with all
-// destinations of its rule, so two objects that an API server stores can make gigabytes. One VirtualService past the
-// limit is refused (kinds/istio/validate/http-route.ts); here are the products that no object shows alone: rules taken
-// in by delegation, and all VirtualServices together, those of routes of the Gateway API among them.
+// Limits on what hosts, matches and destinations of HTTP rules multiply to. Every match becomes a route with all
+// destinations of its rule, in each host's virtual host, so two objects that an API server stores can make gigabytes.
+// One VirtualService past the limit is refused (kinds/istio/validate/http-route.ts); here are the products that no
+// object shows alone: rules taken in by delegation, and all VirtualServices together, those of routes of the Gateway
+// API among them.
 //
 // The oldest objects come first, so a new one past a limit leaves what is served as it is.
 
@@ -24,7 +25,7 @@ export function routeDestinations(rules: readonly HTTPRoute[] = []): number {
 
 export interface Sized {
   readonly obj: ObjOf<'VirtualService'>;
-  /** Of its rules, those of delegates among them. */
+  /** Of its rules, those of delegates among them, times its hosts. */
   readonly routeDestinations: number;
 }
 

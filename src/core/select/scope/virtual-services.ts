@@ -69,8 +69,9 @@ function resolvedOf(
   const { name, namespace } = obj;
   const exports = exportsOf(spec.exportTo, exportTo, namespace);
   const destinations = destinationsIn(spec);
-  const size = routeDestinations(spec.http);
-  return { ...parts, name, namespace, hosts: spec.hosts ?? [], destinations, exports, routeDestinations: size };
+  const { hosts = [], http } = spec;
+  const size = routeDestinations(http) * Math.max(1, hosts.length);
+  return { ...parts, name, namespace, hosts, destinations, exports, routeDestinations: size };
 }
 
 /** One that is translated names its hosts, destinations and gateways in full. undefined: the guard keeps it out. */
@@ -228,13 +229,13 @@ export interface LimitFinding {
   readonly message: string;
 }
 
-/** Argument ''. What limits of matches times destinations keep out. */
+/** Argument ''. What limits of hosts times matches times destinations keep out. */
 export const limitFindings: Query<'', readonly LimitFinding[]> = {
   name: 'select/limitFindings',
   run: reader => {
     const all = reader.get(allVirtualServices, '');
     const past = new Set(withinMeshLimit(all).past);
-    const message = `is not in force: with it the matches times destinations of all routes come to more than ${MESH_ROUTE_DESTINATIONS_MAX}`;
+    const message = `is not in force: with it the hosts times matches times destinations of all routes come to more than ${MESH_ROUTE_DESTINATIONS_MAX}`;
     return all.flatMap(one => {
       const { obj, leftOut } = one;
       const found: LimitFinding[] = [];

@@ -21,16 +21,18 @@ import { checkRegex } from './regex.ts';
 import { checkStringMatch } from './string-match.ts';
 
 /**
- * Matches of a rule times its destinations, summed over the rules of one VirtualService. Every match becomes a route
- * with all destinations, so this decides the size of the answer, some 50 MB here: no proxy takes it.
+ * Matches of a rule times its destinations, summed over the rules of one VirtualService, times its hosts. Every match
+ * becomes a route with all destinations in the virtual host of each host, so this decides the size of the answer, from
+ * some 50 MB on here: no proxy takes it.
  */
 export const ROUTE_DESTINATIONS_MAX = 1_000_000;
 
-export function checkProducts(rules: readonly HTTPRoute[], path: string, report: Report): void {
+export function checkProducts(rules: readonly HTTPRoute[], hosts: number, path: string, report: Report): void {
   let sum = 0;
   for (const { match = [], route = [] } of rules) sum += match.length * route.length;
-  if (sum <= ROUTE_DESTINATIONS_MAX) return;
-  report(path, `matches times destinations come to ${sum}; at most ${ROUTE_DESTINATIONS_MAX} are allowed`);
+  const all = sum * Math.max(1, hosts);
+  if (all <= ROUTE_DESTINATIONS_MAX) return;
+  report(path, `hosts times matches times destinations come to ${all}; at most ${ROUTE_DESTINATIONS_MAX} are allowed`);
 }
 
 /** `inDelegate`: the VirtualService has no hosts; its routes are taken in by another. */

@@ -250,7 +250,16 @@ describe('a VirtualService of many matches and many destinations', () => {
 
   test('is refused beyond, because every match becomes a route with all destinations of its rule', () => {
     expect(http(ofSize(1000, 500), ofSize(1000, 501))).toEqual([
-      'spec.http: matches times destinations come to 1001000; at most 1000000 are allowed',
+      'spec.http: hosts times matches times destinations come to 1001000; at most 1000000 are allowed',
+    ]);
+  });
+
+  test('is refused beyond with its hosts, because each has a virtual host with all routes', () => {
+    const hosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i}.example.com`);
+    const many = (count: number) => problems({ hosts: hosts(count), http: [ofSize(1000, 10)] });
+    expect(many(100)).toEqual([]);
+    expect(many(101)).toEqual([
+      'spec.http: hosts times matches times destinations come to 1010000; at most 1000000 are allowed',
     ]);
   });
 });

@@ -95,7 +95,7 @@ describe('routes times destinations', () => {
     const state = world(['a', 'b', 'c', 'd', 'e'].map((name, i) => large(name, i + 1)));
     expect(rulesOf(state).map(([name]) => name)).toEqual(['a', 'b', 'c', 'd']);
     expect(told(state).filter(text => text.includes('is not in force'))).toEqual([
-      'VirtualService/default/e spec.http: is not in force: with it the matches times destinations of all routes come to more than 4000000',
+      'VirtualService/default/e spec.http: is not in force: with it the hosts times matches times destinations of all routes come to more than 4000000',
     ]);
   });
 
