@@ -2,8 +2,9 @@
 // each port that the Sidecar binds.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundListeners).
 
+import { blocksOf } from '../../../core/base/groups.ts';
 import type { Resource } from '../../../core/model/resource.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import type { HttpChainTraits } from '../../../core/select/listener/http-filters.ts';
 import {
   type Carries,
@@ -12,7 +13,7 @@ import {
   passthroughTarget,
   tunnelledTarget,
 } from '../../../core/select/listener/inbound-chains.ts';
-import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
+import { type InboundPort, inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
 import {
   extraWildcards,
   listenerName,
@@ -43,16 +44,60 @@ export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
     const listeners: Resource<Listener>[] = [];
     if (interceptionMode(reader) !== 'NONE') listeners.push(virtualInbound(reader));
     if (takesTunnels(reader)) listeners.push(connectTerminate(reader), tunnelledInbound(reader));
-    for (const port of reader.get(inboundPorts, '')) {
-      if (!port.bindToPort) continue;
-      const chains = chainsOf(reader, inboundTarget(reader, port));
-      // A proxy without mesh mTLS where a policy demands it: nothing may listen.
-      if (chains.length === 0) continue;
-      const name = listenerName(port.bind, port.targetPort);
-      listeners.push(inbound(reader, name, port.bind, port.moreBinds, port.targetPort, chains, false));
-    }
+    listeners.push(...ofEachBlock(reader, listenersOfPorts, port => port.bindToPort));
     return listeners;
   },
+};
+
+/** More ports are gone through in blocks, so that what is made of them stays made when the work is interrupted. */
+const PORTS_ALONE_MAX = 256;
+const PORTS_TOGETHER = 64;
+
+interface Ports {
+  readonly ports: readonly InboundPort[];
+}
+
+/** What the selection makes of the ports of the workload that are `chosen`, in order. */
+function ofEachBlock<R>(
+  reader: ProxyReader,
+  selection: Selection<Ports, readonly R[]>,
+  chosen: (port: InboundPort) => boolean = () => true,
+): readonly R[] {
+  const ports = reader.get(inboundPorts, '').filter(chosen);
+  if (ports.length <= PORTS_ALONE_MAX) return selection.run(reader, { ports });
+  return blocksOf(ports, PORTS_TOGETHER).flatMap(block => reader.select(selection, { ports: block }));
+}
+
+const listenersOfPorts: Selection<Ports, readonly Resource<Listener>[]> = {
+  name: 'listener/inboundListenersOfPorts',
+  run: (reader, { ports }) =>
+    ports.flatMap(port => {
+      const chains = chainsOf(reader, inboundTarget(reader, port));
+      // A proxy without mesh mTLS where a policy demands it: nothing may listen.
+      if (chains.length === 0) return [];
+      const name = listenerName(port.bind, port.targetPort);
+      return [inbound(reader, name, port.bind, port.moreBinds, port.targetPort, chains, false)];
+    }),
+};
+
+const chainsOfInboundPorts: Selection<Ports, readonly FilterChain[]> = {
+  name: 'listener/chainsOfInboundPorts',
+  run: (reader, { ports }) => ports.flatMap(port => chainsOf(reader, inboundTarget(reader, port))),
+};
+
+const tunnelledChains: Selection<Ports, readonly FilterChain[]> = {
+  name: 'listener/tunnelledChains',
+  run: (reader, { ports }) =>
+    ports.flatMap(port => chainsOf(reader, tunnelledTarget(reader, inboundTarget(reader, port)), 'service')),
+};
+
+const routesOfInboundPorts: Selection<Ports, readonly RouteConfiguration[]> = {
+  name: 'listener/routesOfInboundPorts',
+  run: (reader, { ports }) =>
+    routesOf(
+      reader,
+      ports.map(port => inboundTarget(reader, port)),
+    ),
 };
 
 function virtualInbound(reader: ProxyReader): Resource<Listener> {
@@ -69,10 +114,8 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
     }),
     ...chainsOf(reader, passthroughTarget(reader, 0)),
     ...reader.get(uncoveredChains, ''),
+    ...ofEachBlock(reader, chainsOfInboundPorts, ({ bindToPort }) => !bindToPort),
   ];
-  for (const own of reader.get(inboundPorts, '')) {
-    if (!own.bindToPort) chains.push(...chainsOf(reader, inboundTarget(reader, own)));
-  }
   return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
 }
 
@@ -105,9 +148,7 @@ function oneOfEachTls<T>(ports: readonly (readonly [number, T])[]): readonly (re
 
 /** Where tunnels lead to: the ports of the workload, and all others. */
 function tunnelledInbound(reader: ProxyReader): Resource<Listener> {
-  const own = reader
-    .get(inboundPorts, '')
-    .flatMap(port => chainsOf(reader, tunnelledTarget(reader, inboundTarget(reader, port)), 'service'));
+  const own = ofEachBlock(reader, tunnelledChains);
   const others = chainsOf(reader, tunnelledTarget(reader, passthroughTarget(reader, 0)), 'passthrough');
   return reader.make(tunnelledListener, {
     chains: [...own, ...others],
@@ -121,8 +162,11 @@ export function unpatchedInboundRoutes(reader: ProxyReader): readonly RouteConfi
     passthroughTarget(reader, 0),
     // Those of ports with an mTLS mode of their own are the same, but for which modes have any.
     ...oneOfEachTls(reader.get(uncoveredMtlsPorts, '')).map(([port, tls]) => passthroughTarget(reader, port, tls)),
-    ...reader.get(inboundPorts, '').map(port => inboundTarget(reader, port)),
   ];
+  return [...routesOf(reader, targets), ...ofEachBlock(reader, routesOfInboundPorts)];
+}
+
+function routesOf(reader: ProxyReader, targets: readonly InboundTarget[]): readonly RouteConfiguration[] {
   return targets
     .filter(({ plans }) => plans.some(({ carries }) => carries === 'http'))
     .map(({ route }) => reader.make(inboundRoutes, route));

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
+import { inboundListeners } from '../../../../src/xds/assemble/listener/inbound.ts';
 import { outboundListeners } from '../../../../src/xds/assemble/listener/outbound.ts';
 import { service } from '../../core/registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, world } from '../../world.ts';
@@ -43,5 +44,46 @@ describe('a service with many ports', () => {
       return tracker.stats.hits + tracker.stats.runs;
     };
     expect(askedFor(1_024) / askedFor(256)).toBeLessThan(5);
+  });
+});
+
+describe('a Sidecar with many ingress listeners', () => {
+  const withIngress = (count: number): JsonObject => ({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { name: 's', namespace: 'default' },
+    spec: {
+      ingress: numbers(count).map(number => ({
+        port: { number, name: `tcp-${number}`, protocol: 'TCP' },
+        defaultEndpoint: '127.0.0.1:80',
+      })),
+    },
+  });
+  const chainsOf = (count: number) => {
+    const [listener] = ask(world([withIngress(count)]), inboundListeners, '', sidecar);
+    return listener?.message.filterChains?.filter(({ metadata }) => metadata !== undefined) ?? [];
+  };
+
+  it('has the chains of each of them, in order', () => {
+    const few = chainsOf(200);
+    const made = chainsOf(400);
+    expect(made.slice(0, few.length)).toEqual(few);
+    expect(made).toHaveLength(few.length * 2);
+  });
+
+  it('costs about four times as much for four times the listeners when it is made in slices', () => {
+    const askedFor = (count: number): number => {
+      const tracker = new Tracker();
+      const state = world([withIngress(count)]);
+      const growth = new SliceGrowth();
+      let found = 0;
+      const look = () => tracker.within(growth.budget(80), () => tracker.get(state, sidecar, inboundListeners, ''));
+      for (let slice = look(); slice.value === undefined; slice = look()) {
+        found += slice.found;
+        growth.cut(slice, true);
+      }
+      return tracker.stats.hits + tracker.stats.runs + found;
+    };
+    expect(askedFor(2_000) / askedFor(500)).toBeLessThan(5);
   });
 });
