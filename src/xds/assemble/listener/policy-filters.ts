@@ -1,21 +1,25 @@
 // The filters of policies: identical in every chain about the same object, so they are made once for HTTP and once for
 // TCP.
 
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { ProxyReader, Query, Reader } from '../../../core/query/reader.ts';
 import {
+  type AppliedPolicy,
   authorizationOfProxy,
   authorizationOfTunnels,
   type PolicyScope,
 } from '../../../core/select/policy/authorization.ts';
 import { tokenRulesOfProxy } from '../../../core/select/policy/request-authentication.ts';
+import { ruleRanges } from '../../../core/select/policy/rule-ranges.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { PolicySubject } from '../../../core/select/telemetry/traffic-class.ts';
 import {
   type AuthorizationFilters,
   authorizationFilters,
   type ChainPeer,
+  peerIdentities,
   tunnelAuthorizationFilters,
 } from '../../generate/listener/authorization/filters.ts';
+import { type RuleBlock, type RuleBlockInputs, ruleBlock } from '../../generate/listener/authorization/rule-block.ts';
 import { jwtFilters } from '../../generate/listener/request-authentication.ts';
 import type { HttpFilter } from '../../proto/types.gen.ts';
 
@@ -32,11 +36,29 @@ const authorizationFiltersOf: Query<PolicyChain, AuthorizationFilters> = {
   key: ({ chain, beside, subject, peer }) => `${chain}|${beside}|${subject}|${peer}`,
   run: (reader, { chain, beside, subject, peer }) => {
     const inputs = reader.get(authorizationOfProxy, { beside, subject });
-    return inputs === undefined
-      ? NO_FILTERS
-      : reader.make(authorizationFilters, { inputs, tcp: chain === 'tcp', peer });
+    if (inputs === undefined) return NO_FILTERS;
+    const tcp = chain === 'tcp';
+    const { custom, rules } = peerIdentities(peer);
+    const { trustDomains } = inputs;
+    const external = inputs.external.flatMap(({ policies }) => policies);
+    const blocks = [
+      ...ruleBlocks(reader, external, { tcp, peer: custom, trustDomains }),
+      ...ruleBlocks(reader, inputs.policies, { tcp, peer: rules, trustDomains }),
+    ];
+    return reader.make(authorizationFilters, { inputs, blocks, tcp, peer });
   },
 };
+
+/** The rules of those policies that have many. */
+function ruleBlocks(
+  reader: Reader,
+  policies: readonly AppliedPolicy[],
+  context: Omit<RuleBlockInputs, 'policy' | 'range'>,
+): readonly RuleBlock[] {
+  return policies.flatMap(policy =>
+    ruleRanges(policy.spec.rules).map(range => reader.make(ruleBlock, { policy, range, ...context })),
+  );
+}
 
 const requestAuthenticationFiltersOf: Query<PolicySubject, readonly HttpFilter[]> = {
   name: 'listener/requestAuthenticationFiltersOf',
@@ -52,7 +74,10 @@ export const tunnelAuthorization: Query<'', readonly HttpFilter[]> = {
   name: 'listener/tunnelAuthorization',
   run: reader => {
     const inputs = reader.get(authorizationOfTunnels, '');
-    return inputs === undefined ? NO_FILTERS.rules : reader.make(tunnelAuthorizationFilters, inputs);
+    if (inputs === undefined) return NO_FILTERS.rules;
+    const { policies, trustDomains } = inputs;
+    const blocks = ruleBlocks(reader, policies, { tcp: true, peer: 'tls', trustDomains });
+    return reader.make(tunnelAuthorizationFilters, { inputs, blocks });
   },
 };
 

@@ -4,16 +4,21 @@
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Reader } from '../../../core/query/reader.ts';
-import { authorizations, waypointAllowances } from '../../../core/select/ambient/authorizations.ts';
+import {
+  type AuthorizationInputs,
+  authorizations,
+  waypointAllowances,
+} from '../../../core/select/ambient/authorizations.ts';
 import { clientNode } from '../../../core/select/ambient/client.ts';
 import { gatewayWorkloads } from '../../../core/select/ambient/gateway-workloads.ts';
 import { portLevelPolicies, staticPolicyNamespace } from '../../../core/select/ambient/peer-authentications.ts';
 import { ambientServices } from '../../../core/select/ambient/services.ts';
 import type { AmbientWorkload } from '../../../core/select/ambient/workload.ts';
 import { workloadNamespaces, workloadsIn } from '../../../core/select/ambient/workloads.ts';
+import { ruleRanges } from '../../../core/select/policy/rule-ranges.ts';
 import { plainWorkload, serviceAddress, workloadAddress, workloadServices } from '../../generate/workload/address.ts';
 import { AddressIndex } from '../../generate/workload/address-index.ts';
-import { authorization } from '../../generate/workload/authorization.ts';
+import { authorization, authorizationGroups } from '../../generate/workload/authorization.ts';
 import {
   portLevelAuthorization,
   staticStrict,
@@ -85,7 +90,7 @@ export const workloadAuthorizations: Query<'', readonly Resource<Authorization>[
   run: reader => {
     const rootNamespace = reader.get(staticPolicyNamespace, '');
     const made = [
-      ...reader.get(authorizations, '').map(policy => reader.make(authorization, { policy })),
+      ...reader.get(authorizations, '').map(policy => authorizationOf(reader, policy)),
       ...reader.get(portLevelPolicies, '').map(levels => reader.make(portLevelAuthorization, { levels })),
       ...(rootNamespace === undefined ? [] : [reader.make(staticStrict, { rootNamespace })]),
       ...reader.get(waypointAllowances, '').map(allowance => reader.make(waypointAllowance, { allowance })),
@@ -93,3 +98,12 @@ export const workloadAuthorizations: Query<'', readonly Resource<Authorization>[
     return made.filter(policy => policy !== undefined);
   },
 };
+
+function authorizationOf(reader: Reader, policy: AuthorizationInputs): Resource<Authorization> {
+  const ranges = ruleRanges(policy.rules);
+  if (ranges.length === 0) return reader.make(authorization, { policy });
+  return reader.make(authorization, {
+    policy,
+    groups: ranges.map(range => reader.make(authorizationGroups, { policy, range })),
+  });
+}

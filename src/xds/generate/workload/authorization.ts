@@ -8,6 +8,7 @@ import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { Condition, Operation, Rule, Source } from '../../../core/schema/istio-types.gen.ts';
 import type { AuthorizationInputs } from '../../../core/select/ambient/authorizations.ts';
+import type { RuleRange } from '../../../core/select/policy/rule-ranges.ts';
 import {
   type Authorization,
   type Match,
@@ -29,25 +30,46 @@ const L4_KEYS: readonly string[] = [
   'destination.port',
 ];
 
-export const authorization: Generator<{ readonly policy: AuthorizationInputs }, Resource<Authorization>> = {
+type Groups = readonly NonNullable<Authorization['groups']>[number][];
+
+/** `groups`: those of the ranges of its rules, in order; undefined: it has so few that they are made here. */
+export const authorization: Generator<
+  { readonly policy: AuthorizationInputs; readonly groups?: readonly Groups[] | undefined },
+  Resource<Authorization>
+> = {
   name: 'workload/authorization',
-  run: ({ policy: { namespace, name, scope, action, dryRun, rules } }) => ({
-    name: `${namespace}/${name}`,
-    message: {
-      name,
-      namespace,
-      scope: SecurityScope[scope],
-      action: SecurityAction[action],
-      groups: orNone(
-        rules
-          .filter(rule => action === 'DENY' || !hasHttp(rule))
-          .map(rule => ({ rules: orNone(rulesOf(rule, namespace)) })),
-      ),
-      dryRun,
-    },
-    problems: [],
-  }),
+  run: ({ policy, groups = [groupsOf(policy)] }) => {
+    const { namespace, name, scope, action, dryRun } = policy;
+    return {
+      name: `${namespace}/${name}`,
+      message: {
+        name,
+        namespace,
+        scope: SecurityScope[scope],
+        action: SecurityAction[action],
+        groups: orNone(groups.flat()),
+        dryRun,
+      },
+      problems: [],
+    };
+  },
 };
+
+export const authorizationGroups: Generator<
+  { readonly policy: AuthorizationInputs; readonly range: RuleRange },
+  Groups
+> = {
+  name: 'workload/authorizationGroups',
+  run: ({ policy, range: { from, to } }) => groupsOf(policy, from, to),
+  work: (_, { range }) => range.work,
+};
+
+function groupsOf({ namespace, action, rules }: AuthorizationInputs, from = 0, to = rules.length): Groups {
+  return rules
+    .slice(from, to)
+    .filter(rule => action === 'DENY' || !hasHttp(rule))
+    .map(rule => ({ rules: orNone(rulesOf(rule, namespace)) }));
+}
 
 function rulesOf({ to = [], from = [], when = [] }: Rule, namespace: string): readonly Rules[] {
   const rules: Rules[] = [];

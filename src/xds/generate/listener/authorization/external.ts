@@ -21,7 +21,8 @@ import {
   type StatusCode,
 } from '../../../proto/types.gen.ts';
 import { durationOf } from '../../common/duration.ts';
-import { type ChainContext, rbacFilter, ruleSet } from './rbac.ts';
+import { rbacFilter, ruleSet } from './rbac.ts';
+import type { ChainContext } from './rule-block.ts';
 
 const SHADOW_PREFIX = 'istio_ext_authz_';
 const UNUSABLE_SUFFIX = '-deny-due-to-bad-CUSTOM-action';

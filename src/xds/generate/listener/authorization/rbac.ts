@@ -14,11 +14,8 @@ import {
   type RBAC,
   RBAC_Action,
 } from '../../../proto/types.gen.ts';
-import type { RuleContext } from './attributes.ts';
-import { neverPolicy, rulePolicy } from './rule.ts';
-
-/** What is the same for every policy of a chain. */
-export type ChainContext = Omit<RuleContext, 'namespace'>;
+import { neverPolicy } from './rule.ts';
+import { type ChainContext, renderedRules } from './rule-block.ts';
 
 const filterOrder = ['AUDIT', 'DENY', 'ALLOW'] as const;
 type FilterAction = (typeof filterOrder)[number];
@@ -78,8 +75,7 @@ export function ruleSet(
     const rules = policy.spec.rules ?? [];
     const names = `ns[${policy.namespace}]-policy[${policy.name}]-rule`;
     if (rules.length === 0) made[nameOf(`${names}[0]`)] = neverPolicy;
-    rules.forEach((rule, i) => {
-      const own = rulePolicy(rule, { ...context, namespace: policy.namespace }, action === undefined);
+    renderedRules(policy, context).forEach((own, i) => {
       if (own !== undefined) made[nameOf(`${names}[${i}]`)] = own;
     });
   }

@@ -183,7 +183,7 @@ describe('the RBAC filters', () => {
       to: [{ operation: { methods: ['GET'] } }],
     };
     const inputs = { policies: [applied('d', { action: 'DENY', rules: [rule] })], external: [], trustDomains: [] };
-    const [filter, ...rest] = tunnelAuthorizationFilters.run(inputs);
+    const [filter, ...rest] = tunnelAuthorizationFilters.run({ inputs });
     expect([filter?.name, rest]).toEqual(['envoy.filters.http.rbac', []]);
     const text = JSON.stringify(filter?.typedConfig);
     expect(text).toContain('"authenticated"');
