@@ -91,7 +91,7 @@ export class PatchWatch {
       if (proxy === undefined) return undefined;
       const slice = tracker.within(growth.budget(SLICE_WORK), () => tracker.get(now, proxy, patchEffects, ''));
       if (slice.value !== undefined) return slice.value;
-      growth.cut(slice, true);
+      growth.cut(slice);
     }
   }
 }

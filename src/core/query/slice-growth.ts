@@ -26,10 +26,10 @@ export class SliceGrowth {
     return allowance * growth + this.#found * ROOM_FOR_FOUND;
   }
 
-  /** After an unfinished slice. `begins`: what comes next begins anew, and is not a part of its own. */
-  cut({ found, finished }: Slice<unknown>, begins: boolean): void {
+  /** After an unfinished slice. `advanced`: it ended a part of the work, which no other slice begins again. */
+  cut({ found, finished }: Slice<unknown>, advanced = false): void {
     this.#found = found;
-    this.#slices = begins ? this.#slices + 1 : 0;
-    this.#vain = begins && finished === 0 ? this.#vain + 1 : 0;
+    this.#slices = advanced ? 0 : this.#slices + 1;
+    this.#vain = advanced || finished > 0 ? 0 : this.#vain + 1;
   }
 }

@@ -154,7 +154,7 @@ export class Engine {
     let isCut = false;
     const growth = new SliceGrowth();
     return (allowance, state, proxy) => {
-      const encodings = this.#encodings;
+      const ended = this.#encodings + at;
       const looked = (): ReadonlyMap<string, ResourceSet> => {
         if (isCut) {
           parts ??= this.#partsOf(state, proxy);
@@ -165,10 +165,7 @@ export class Engine {
         return this.viewOf(state, proxy);
       };
       const sliced = this.tracker.within(growth.budget(allowance), looked);
-      // While parts remain, or resources to encode, each slice makes progress. Only the assembly starts anew in each
-      // slice and may need larger ones.
-      const isAssembling = (parts === undefined || at === parts.length) && this.#encodings === encodings;
-      growth.cut(sliced, isAssembling);
+      growth.cut(sliced, this.#encodings + at > ended);
       isCut = true;
       return { value: sliced.value, left: Math.min(sliced.left, allowance) };
     };

@@ -66,7 +66,7 @@ describe('the judgement of a patch', () => {
     const slice = () => tracker.within(growth.budget(SLICE_WORK), () => tracker.get(state, proxy, patchEffects, ''));
     let made = slice();
     for (; made.value === undefined; made = slice()) {
-      growth.cut(made, true);
+      growth.cut(made);
       slices++;
     }
     expect(made.value).toEqual(whole);

@@ -26,7 +26,7 @@ function slicesOver(items: number, work = 0): { readonly made: readonly number[]
     const slice = tracker.within(growth.budget(ALLOWANCE), () => tracker.get(start, undefined, all, ''));
     made.push(tracker.stats.generated - before);
     if (slice.value !== undefined) return { made, asked };
-    growth.cut(slice, true);
+    growth.cut(slice);
   }
 }
 
@@ -55,7 +55,7 @@ describe('slices of work', () => {
     };
     let slices = 1;
     for (let slice = tracker.within(growth.budget(ALLOWANCE), look); slice.value === undefined; slices++) {
-      growth.cut(slice, true);
+      growth.cut(slice);
       slice = tracker.within(growth.budget(ALLOWANCE), look);
     }
     expect(slices).toBeLessThan(10);

@@ -40,7 +40,7 @@ describe('a service with many ports', () => {
       const state = world([withPorts(count)]);
       const growth = new SliceGrowth();
       const look = () => tracker.within(growth.budget(80), () => tracker.get(state, sidecar, clusters, ''));
-      for (let slice = look(); slice.value === undefined; slice = look()) growth.cut(slice, true);
+      for (let slice = look(); slice.value === undefined; slice = look()) growth.cut(slice);
       return tracker.stats.hits + tracker.stats.runs;
     };
     expect(askedFor(1_024) / askedFor(256)).toBeLessThan(5);
@@ -80,7 +80,7 @@ describe('a Sidecar with many ingress listeners', () => {
       const look = () => tracker.within(growth.budget(80), () => tracker.get(state, sidecar, inboundListeners, ''));
       for (let slice = look(); slice.value === undefined; slice = look()) {
         found += slice.found;
-        growth.cut(slice, true);
+        growth.cut(slice);
       }
       return tracker.stats.hits + tracker.stats.runs + found;
     };
