@@ -171,6 +171,11 @@ function crossed(): readonly GrowthCase[] {
     istio('WorkloadEntry', `m${i}`, { address: address(i), labels: { app: 'vm' } });
   return [
     {
+      name: 'services with a port of their own',
+      size: 1_000,
+      objects: n => services(n, i => ({ ports: [{ name: 'http', port: 1_000 + i }] })),
+    },
+    {
       name: 'wildcards of VirtualServices beside services',
       size: 400,
       objects: n => [...services(n, () => ({})), ...wildcards(n, { http: [{ route: route('s0') }] })],

@@ -7,12 +7,12 @@
 // (BuildSidecarVirtualHostWrapper).
 
 import { append } from '../../base/append.ts';
-import { groupsOf } from '../../base/groups.ts';
+import { groupsOf, groupsOfEach } from '../../base/groups.ts';
 import { HostIndex } from '../../model/host-index.ts';
 import { isWildcard } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
 import { isHttp, isUnsupported, protocolOf } from '../../model/protocol.ts';
-import { portNumbered, type Service } from '../../model/service.ts';
+import type { Service } from '../../model/service.ts';
 import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type EgressListener, sidecarScope } from '../scope/sidecar-scope.ts';
@@ -76,9 +76,17 @@ export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined>
 const hostsOfListener: Query<{ readonly index: number; readonly port: number }, PortVirtualHosts> = {
   name: 'select/hostsOfListener',
   key: ({ index, port }) => `${index}|${port}`,
-  run: (reader, { index, port }) => {
+  run: (reader, { index, port }) =>
+    reader.select(portVirtualHosts, { scope: reader.get(scopeOfListener, index), port }),
+};
+
+/** Argument: the index of an egress listener. Compared once for all its ports, of which there can be thousands. */
+const scopeOfListener: Query<number, RouteScope> = {
+  name: 'select/scopeOfListener',
+  key: String,
+  run: (reader, index) => {
     const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[index]!;
-    return reader.select(portVirtualHosts, { services, virtualServices, port });
+    return reader.make(oneOfEqualScopes, { visible: reader.make(oneOfEqualLists, { services }), virtualServices });
   },
 };
 
@@ -95,19 +103,25 @@ function listenerFor(listeners: readonly EgressListener[], routeName: string, po
 /** Services by host; of several with one host the last counts. */
 type ServicesByHost = ReadonlyMap<string, Service>;
 
-/** The viewpoint of a route configuration; namespaces with equal viewpoints share the result. */
+/** The viewpoint of route configurations. Equal ones are one object, so namespaces with equal ones share the result. */
 interface RouteScope {
-  readonly services: readonly Service[];
+  readonly visible: VisibleServices;
   readonly virtualServices: readonly ResolvedVirtualService[];
-  readonly port: number;
 }
 
-const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
+/** Equal ones are one object. */
+interface VisibleServices {
+  readonly services: readonly Service[];
+}
+
+const oneOfEqualLists = interning<VisibleServices>('select/oneOfEqualVisibleServices');
+const oneOfEqualScopes = interning<RouteScope>('select/oneOfEqualRouteScopes');
+
+const portVirtualHosts: Selection<{ readonly scope: RouteScope; readonly port: number }, PortVirtualHosts> = {
   name: 'select/portVirtualHosts',
-  run: (reader, scope) => {
-    const { port } = scope;
-    const services = servicesOn(reader, scope.services, port);
-    const wrappers = selectWrappers(reader, scope, services);
+  run: (reader, { scope, port }) => {
+    const services = servicesOn(reader, scope.visible, port);
+    const wrappers = selectWrappers(reader, scope, port, services);
     const taken = new Set(wrappers.flatMap(wrapper => wrapper.services));
     const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
     // Istio visits these in random order; by name, so that an address which two services share always goes to the same
@@ -120,7 +134,8 @@ const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
 
 function selectWrappers(
   reader: ProxyReader,
-  { virtualServices, port }: RouteScope,
+  { virtualServices }: RouteScope,
+  port: number,
   services: ServicesByHost,
 ): readonly VirtualHostWrapper[] {
   const place: RoutePlace = {
@@ -175,15 +190,27 @@ const oneOfEqualRoutes = interning<VirtualServiceRoutesInputs>('select/oneOfEqua
 const oneOfEqualWrappers = interning<VirtualHostWrapper>('select/oneOfEqualWrappers');
 
 /** On a port of their own services are called by their names in small letters. */
-function servicesOn(reader: ProxyReader, services: readonly Service[], port: number): ServicesByHost {
+function servicesOn(reader: ProxyReader, visible: VisibleServices, port: number): ServicesByHost {
   const found = new Map<string, Service>();
-  for (const service of services) {
-    const hostname = port === 0 ? service.hostname : service.hostname.toLowerCase();
-    if (port !== 0 && portNumbered(service, port) === undefined) continue;
+  if (port === 0) {
+    for (const service of visible.services) found.set(service.hostname, service);
+    return found;
+  }
+  for (const service of reader.make(servicesByPort, { visible }).get(port) ?? []) {
+    const hostname = service.hostname.toLowerCase();
     found.set(hostname, hostname === service.hostname ? service : reader.make(inSmallLetters, { service }));
   }
   return found;
 }
+
+/** Those that have the port, in their order; a port of UDP is none. */
+const servicesByPort: Generator<{ readonly visible: VisibleServices }, ReadonlyMap<number, readonly Service[]>> = {
+  name: 'select/servicesByPort',
+  run: ({ visible }) =>
+    groupsOfEach(visible.services, ({ ports }) => {
+      return new Set(ports.filter(({ protocol }) => protocol !== 'UDP').map(({ port }) => port));
+    }),
+};
 
 const inSmallLetters: Generator<{ readonly service: Service }, Service> = {
   name: 'select/inSmallLetters',

@@ -34,9 +34,9 @@ describe('sharing of routes', () => {
     expect(after).toHaveLength(SERVICES + 1);
     const changed = after.filter(host => before.get(host.name) !== host).map(host => host.name);
     expect(changed).toEqual([hostOf(4)]);
-    // What its routes are made from, the part that it is, the parts of its port, its routes, its virtual host, and the
-    // route configuration around.
-    expect(scene.tracker.stats.generated - generated).toBe(6);
+    // What the listener sees, what its routes are made from, the part that it is, the parts of its port, its routes, its
+    // virtual host, and the route configuration around.
+    expect(scene.tracker.stats.generated - generated).toBe(7);
   });
 
   it('keeps the resource when a VirtualService of other hosts changes, and for a change without effect', () => {
