@@ -2,8 +2,9 @@
 // what was refused there.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners).
 
+import { groupsOf } from '../../base/groups.ts';
 import { compareText } from '../../model/object.ts';
-import type { ProxyReader } from '../../query/reader.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
 import { mergedGateway, type ServerGroup } from '../gateway/gateways.ts';
 import { gatewayTopology } from '../proxy/proxy-config.ts';
 import { extraWildcards, isPrivilegedPort, listenerName, wildcards } from './listener-addresses.ts';
@@ -22,33 +23,31 @@ export interface GatewayListenerPlan extends GatewayAddress {
   readonly problems: readonly string[];
 }
 
-/** Sorted by name. */
-export function gatewayListenerPlans(reader: ProxyReader): readonly GatewayListenerPlan[] {
-  const { groups, refused } = reader.get(mergedGateway, '');
-  const byName = new Map<string, ServerGroup[]>();
-  for (const group of groups) {
-    if (isPrivilegedPort(reader, group.port)) continue;
-    const name = listenerName(bindOf(reader, group), group.port);
-    const sharing = byName.get(name);
-    if (sharing === undefined) byName.set(name, [group]);
-    else sharing.push(group);
-  }
-  return [...byName]
-    .sort((a, b) => compareText(a[0], b[0]))
-    .map(([name, sharing]) => {
-      const first = sharing[0]!;
-      return {
-        name,
-        bind: bindOf(reader, first),
-        moreBinds: first.bind === '' ? extraWildcards(reader) : [],
-        port: first.port,
-        groups: sharing,
-        problems: refused
-          .filter(server => server.port === first.port)
-          .map(server => `Gateway ${server.gateway}, server ${server.server}: ${server.message}`),
-      };
-    });
-}
+/** Argument ''. Sorted by name. */
+export const gatewayListenerPlans: Query<'', readonly GatewayListenerPlan[]> = {
+  name: 'select/gatewayListenerPlans',
+  run: reader => {
+    const { groups, refused } = reader.get(mergedGateway, '');
+    const served = groups.filter(({ port }) => !isPrivilegedPort(reader, port));
+    const byName = groupsOf(served, group => listenerName(bindOf(reader, group), group.port));
+    const refusedByPort = groupsOf(refused, ({ port }) => port);
+    return [...byName]
+      .sort((a, b) => compareText(a[0], b[0]))
+      .map(([name, sharing]) => {
+        const first = sharing[0]!;
+        return {
+          name,
+          bind: bindOf(reader, first),
+          moreBinds: first.bind === '' ? extraWildcards(reader) : [],
+          port: first.port,
+          groups: sharing,
+          problems: (refusedByPort.get(first.port) ?? []).map(
+            ({ gateway, server, message }) => `Gateway ${gateway}, server ${server}: ${message}`,
+          ),
+        };
+      });
+  },
+};
 
 function bindOf(reader: ProxyReader, group: ServerGroup): string {
   return group.bind === '' ? wildcards(reader)[0] : group.bind;

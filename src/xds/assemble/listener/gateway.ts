@@ -35,15 +35,17 @@ import { gatewayTlsSocket } from './tls.ts';
 /** Sorted by name. A server without anything to serve has no listener. */
 export const gatewayListeners: Query<'', readonly Resource<Listener>[]> = {
   name: 'listener/gatewayListeners',
-  run: reader => {
-    const listeners: Resource<Listener>[] = [];
-    for (const plan of gatewayListenerPlans(reader)) {
-      for (const listener of [tcpListenerOf(reader, plan), quicListenerOf(reader, plan)]) {
-        if (listener !== undefined) listeners.push(listener);
-      }
-    }
-    return listeners.sort((a, b) => compareText(a.name, b.name));
-  },
+  run: reader =>
+    reader
+      .selectEach(listenersOfPlan, reader.get(gatewayListenerPlans, ''))
+      .flat()
+      .sort((a, b) => compareText(a.name, b.name)),
+};
+
+/** Each is a selection, so that a gateway with thousands of ports has its listeners made in slices. */
+const listenersOfPlan: Selection<GatewayListenerPlan, readonly Resource<Listener>[]> = {
+  name: 'listener/listenersOfPlan',
+  run: (reader, plan) => [tcpListenerOf(reader, plan) ?? [], quicListenerOf(reader, plan) ?? []].flat(),
 };
 
 function tcpListenerOf(reader: ProxyReader, plan: GatewayListenerPlan): Resource<Listener> | undefined {
