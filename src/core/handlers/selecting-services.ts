@@ -2,7 +2,7 @@
 // changes between which no service changes: thousands of machines beside thousands of services cost the product when
 // each machine looked at each service.
 
-import { type Labels, selects } from '../base/labels.ts';
+import { hasLabels, type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import { byRarestLabel, labelKeys } from '../model/selection.ts';
 import type { State } from '../state.ts';
@@ -31,6 +31,6 @@ export function servicesSelecting(
 }
 
 function filedServices(all: readonly Obj<'Service'>[]): Services {
-  const selecting = all.filter(({ spec: { selector } }) => Object.keys(selector).length > 0);
+  const selecting = all.filter(({ spec }) => hasLabels(spec.selector));
   return byRarestLabel(selecting, ({ spec }) => spec.selector);
 }

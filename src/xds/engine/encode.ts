@@ -56,7 +56,7 @@ export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]):
   return encodeUnpacked(typeOf(type), message as Plain);
 }
 
-/** How much a resource costs is told while it is encoded, and it may be interrupted. */
+/** Counts what the encoding of a resource costs, and may interrupt it. */
 export interface EncodingWork {
   /** Called before each step. May throw: a later call for the same message continues there. */
   readonly before: () => void;

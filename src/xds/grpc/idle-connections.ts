@@ -2,9 +2,9 @@
 // settings, and calls nothing. Keepalive does not end them as long as they answer, and no limit of streams counts them.
 //
 // Invariants: a connection with an open call is never closed here. Past the limit the address with the most such
-// connections loses the one that has been idle longest, so a crowd of one address costs others nothing. A client that
-// is closed is told to go first (GOAWAY) and connects again when it calls, as clients of gRPC do: an agent asks for a
-// certificate twice a day.
+// connections loses the one that has been idle longest, so a crowd of one address costs others nothing. A connection is
+// sent a GOAWAY before it is closed, and its client connects again for the next call, as clients of gRPC do: an agent
+// asks for a certificate twice a day.
 //
 // The method that is replaced serves sessions of servers without channelz; it is not part of grpc-js's public API, and
 // grpc-js is pinned to a version.
@@ -18,7 +18,7 @@ import type { HostClock, HostTimer } from '../serve/host.ts';
 export const IDLE_CONNECTIONS_MAX = 2_048;
 /** How long a connection may be without one. */
 export const IDLE_MS_MAX = 300_000;
-/** A client that is told to go has this time to end the connection. */
+/** How long after the GOAWAY a client may take to end the connection. */
 export const GOING_MS_MAX = 10_000;
 
 /** The part of an HTTP/2 session that is used. */

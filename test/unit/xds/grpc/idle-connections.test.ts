@@ -56,7 +56,7 @@ function opened(max?: number) {
 }
 
 describe('a connection without a call', () => {
-  test('is told to go after a time, and closed if it stays', () => {
+  test('is sent a GOAWAY after a time, and closed if it stays', () => {
     const { clock, come, connections, pass } = opened();
     const session = come('a');
     pass(IDLE_MS_MAX - 1);
