@@ -26,6 +26,7 @@ export interface Call {
  * A selection bound to one item: the query that runs it for the item, and the values it gave. Equal items share one.
  */
 export interface BoundSelection {
+  readonly item: object;
   readonly query: AnyQuery;
   readonly variants: Variants<Entry>;
 }

@@ -1,6 +1,6 @@
 // Provenance: the object keys that a memoised value depends on, through all its reads and calls.
 
-import type { Entry } from './entry.ts';
+import type { BoundSelection, Call, Entry } from './entry.ts';
 import type { DerivedFacet } from './facets.ts';
 
 /** Object keys as `Kind/key`, sorted. */
@@ -24,6 +24,7 @@ export function provenanceOf(
     visited.add(entry);
     const included = entry.calls.filter(call => includes(call.value));
     for (const call of included) visit(call.entry);
+    for (const call of sourcesOf(entry, included)) visit(call.entry);
     if (included.length > 0) return;
     for (const read of entry.reads) for (const [key, hit] of read.objectKeys()) (hit ? found : missed).add(key);
     for (const call of entry.calls) visit(call.entry);
@@ -31,4 +32,19 @@ export function provenanceOf(
   };
   visit(root);
   return { found: [...found].sort(), missed: [...missed].sort() };
+}
+
+/** The calls that gave what the selections among `included` were asked for. */
+function sourcesOf({ calls }: Entry, included: readonly Call[]): readonly Call[] {
+  const asked = new Set<unknown>();
+  for (const { binding } of included) {
+    if (binding === undefined) continue;
+    const { item } = binding.value as BoundSelection;
+    asked.add(item);
+    for (const member of Object.values(item)) if (member !== null && typeof member === 'object') asked.add(member);
+  }
+  if (asked.size === 0) return [];
+  const gave = (value: unknown): boolean =>
+    asked.has(value) || (Array.isArray(value) && value.some(one => asked.has(one)));
+  return calls.filter(({ value }) => gave(value));
 }

@@ -304,6 +304,7 @@ export function binderOf<I extends object>(selection: Selection<I, unknown>): Ge
     known = {
       name,
       run: item => ({
+        item,
         query: { name, run: reader => selection.run(reader, item), lineage: selection.lineage?.(item) },
         variants: new Variants(),
       }),

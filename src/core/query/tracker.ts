@@ -173,8 +173,8 @@ export class Tracker {
 
   /**
    * Every object key that the value depends on, found or missed, as sorted `Kind/key`. If `includes` is given, the walk
-   * follows only calls whose value it accepts, where there is one: this narrows a query composed of others to those
-   * that produced one part.
+   * follows only calls whose value it accepts, where there is one, and those that gave the items of accepted
+   * selections: this narrows a query composed of others to those that produced one part.
    */
   provenance<A, R>(
     state: State,

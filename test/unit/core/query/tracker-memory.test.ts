@@ -117,6 +117,24 @@ describe('provenance', () => {
     const { found } = tracker.provenance(start, undefined, both, '', value => value === second);
     expect(found).toEqual(['PeerAuthentication/prod/two']);
   });
+
+  it('of one part that a selection made is that of its item too, and of no other item', () => {
+    const tracker = new Tracker();
+    const read = query('read', (reader, key) => ({ mode: reader.object('PeerAuthentication', key)?.labels.mode }));
+    const plans = query('plans', (reader, key) => [{ of: reader.get(read, key) }]);
+    const part = {
+      name: 'part',
+      run: (_: unknown, { of: { mode } }: { of: { mode?: string } }) => [`made of ${mode}`],
+    };
+    const all = query('all', reader => {
+      const items = ['prod/one', 'prod/two'].map(key => reader.get(plans, key)[0]!);
+      return reader.selectEach(part as never, items);
+    });
+    const other = put(start, authentication('two', 'DISABLE')).state;
+    const [, second] = tracker.get(other, undefined, all, '');
+    const { found } = tracker.provenance(other, undefined, all, '', value => value === second);
+    expect(found).toEqual(['PeerAuthentication/prod/two']);
+  });
 });
 
 describe('a sweep', () => {
