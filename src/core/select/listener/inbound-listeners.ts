@@ -5,6 +5,7 @@
 import { isIpv6 } from '../../base/ip.ts';
 import { isHttp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
+import { interning } from '../../query/memo.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type { IstioIngressListener, ServerTLSSettings, Sidecar } from '../../schema/istio-types.gen.ts';
@@ -137,15 +138,38 @@ function tlsOfMode(reader: ProxyReader, mode: MtlsMode): InboundTls {
   return mode === 'STRICT' ? 'refuse' : 'DISABLE';
 }
 
-/** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending, and how they treat TLS. */
-export const uncoveredMtlsPorts: Query<'', readonly (readonly [port: number, tls: InboundTls])[]> = {
+/** Ports of which all but the lowest bits are the same. */
+export interface UncoveredPorts {
+  readonly ports: readonly number[];
+  /** How each of them treats TLS. */
+  readonly tls: readonly InboundTls[];
+}
+
+const BLOCK_BITS = 8;
+
+/** Equal blocks are one object, for whichever proxy. */
+const uncoveredPorts = interning<UncoveredPorts>('select/uncoveredPorts');
+
+/** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending, in blocks. */
+export const uncoveredMtlsPorts: Query<'', readonly UncoveredPorts[]> = {
   name: 'select/uncoveredMtlsPorts',
   run: reader => {
-    const modes = Object.entries(reader.get(portLevelMtlsModes, ''));
-    if (modes.length === 0) return [];
+    const modes = reader.get(portLevelMtlsModes, '');
+    const names = Object.keys(modes);
+    if (names.length === 0) return [];
     const covered = new Set(reader.get(inboundPorts, '').map(port => port.targetPort));
-    const uncovered = modes.filter(([port]) => !covered.has(Number(port)));
-    const tls = new Map([...new Set(uncovered.map(([, mode]) => mode))].map(mode => [mode, tlsOfMode(reader, mode)]));
-    return uncovered.map(([port, mode]) => [Number(port), tls.get(mode)!] as const);
+    const treatment = new Map<MtlsMode, InboundTls>();
+    const blocks = new Map<number, { ports: number[]; tls: InboundTls[] }>();
+    for (const port of names.map(Number)) {
+      if (covered.has(port)) continue;
+      const mode = modes[port]!;
+      const tls = treatment.get(mode) ?? tlsOfMode(reader, mode);
+      treatment.set(mode, tls);
+      const block = blocks.get(port >> BLOCK_BITS) ?? { ports: [], tls: [] };
+      blocks.set(port >> BLOCK_BITS, block);
+      block.ports.push(port);
+      block.tls.push(tls);
+    }
+    return [...blocks.values()].map(block => reader.make(uncoveredPorts, block));
   },
 };

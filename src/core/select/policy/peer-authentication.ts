@@ -30,9 +30,12 @@ export const portLevelMtlsModes: Query<'', Readonly<Record<number, MtlsMode>>> =
     const namespace = reader.facet('namespace');
     const policy = workloadPolicyOfProxy(reader, namespace);
     const inherited = reader.get(namespaceMtlsMode, namespace);
+    const own = modeOf(policy?.spec.mtls) ?? inherited;
+    const ofPorts = policy?.spec.portLevelMtls ?? {};
     const modes: Record<number, MtlsMode> = {};
-    for (const port of Object.keys(policy?.spec.portLevelMtls ?? {}).map(Number)) {
-      modes[port] = modeAt(policy, inherited, port);
+    for (const name in ofPorts) {
+      const port = Number(name);
+      modes[port] = modeOf(ofPorts[port]) ?? own;
     }
     return modes;
   },

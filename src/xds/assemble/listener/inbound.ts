@@ -2,7 +2,7 @@
 // each port that the Sidecar binds.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundListeners).
 
-import { blocksOf } from '../../../core/base/groups.ts';
+import { blocksOf, joined } from '../../../core/base/groups.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import type { HttpChainTraits } from '../../../core/select/listener/http-filters.ts';
@@ -13,7 +13,13 @@ import {
   passthroughTarget,
   tunnelledTarget,
 } from '../../../core/select/listener/inbound-chains.ts';
-import { type InboundPort, inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
+import {
+  type InboundPort,
+  type InboundTls,
+  inboundPorts,
+  type UncoveredPorts,
+  uncoveredMtlsPorts,
+} from '../../../core/select/listener/inbound-listeners.ts';
 import {
   extraWildcards,
   listenerName,
@@ -65,7 +71,7 @@ function ofEachBlock<R>(
 ): readonly R[] {
   const ports = reader.get(inboundPorts, '').filter(chosen);
   if (ports.length <= PORTS_ALONE_MAX) return selection.run(reader, { ports });
-  return blocksOf(ports, PORTS_TOGETHER).flatMap(block => reader.select(selection, { ports: block }));
+  return joined(blocksOf(ports, PORTS_TOGETHER).map(block => reader.select(selection, { ports: block })));
 }
 
 const listenersOfPorts: Selection<Ports, readonly Resource<Listener>[]> = {
@@ -101,49 +107,68 @@ const routesOfInboundPorts: Selection<Ports, readonly RouteConfiguration[]> = {
 };
 
 function virtualInbound(reader: ProxyReader): Resource<Listener> {
+  const isLong =
+    reader.get(inboundPorts, '').length > PORTS_ALONE_MAX ||
+    reader.get(uncoveredMtlsPorts, '').length > BLOCKS_ALONE_MAX;
+  const chains = isLong ? reader.get(chainsOfVirtualInbound, '') : virtualInboundChains(reader);
   const port = meshPort(reader, 'proxyInboundListenPort');
-  const chains = [
-    reader.make(inboundBlackHole, {
-      port,
-      filters: networkFilters(reader, {
-        traffic: 'inbound',
-        exchange: true,
-        policiesBeside: undefined,
-        extensionPort: undefined,
-      }),
-    }),
-    ...chainsOf(reader, passthroughTarget(reader, 0)),
-    ...reader.get(uncoveredChains, ''),
-    ...ofEachBlock(reader, chainsOfInboundPorts, ({ bindToPort }) => !bindToPort),
-  ];
   return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
 }
 
-/** Ports of one block have chains that are made, and made anew, together. */
-const BLOCK_BITS = 8;
+/** Of a workload with many ports: joined in a run of their own, so that the listener is made in another. */
+const chainsOfVirtualInbound: Query<'', readonly FilterChain[]> = {
+  name: 'listener/chainsOfVirtualInbound',
+  run: virtualInboundChains,
+};
+
+function virtualInboundChains(reader: ProxyReader): readonly FilterChain[] {
+  const blackHole = reader.make(inboundBlackHole, {
+    port: meshPort(reader, 'proxyInboundListenPort'),
+    filters: networkFilters(reader, {
+      traffic: 'inbound',
+      exchange: true,
+      policiesBeside: undefined,
+      extensionPort: undefined,
+    }),
+  });
+  return joined([
+    [blackHole],
+    chainsOf(reader, passthroughTarget(reader, 0)),
+    uncoveredChains(reader),
+    ofEachBlock(reader, chainsOfInboundPorts, ({ bindToPort }) => !bindToPort),
+  ]);
+}
 
 /** The chains of ports with an mTLS mode of their own that nothing serves: of tens of thousands they are alike. */
-const uncoveredChains: Query<'', readonly FilterChain[]> = {
-  name: 'listener/uncoveredChains',
-  run: reader => {
+function uncoveredChains(reader: ProxyReader): readonly FilterChain[] {
+  const blocks = reader.get(uncoveredMtlsPorts, '');
+  if (blocks.length <= BLOCKS_ALONE_MAX) return blocks.flatMap(block => chainsOfUncovered.run(reader, { block }));
+  return joined(blocks.map(block => reader.select(chainsOfUncovered, { block })));
+}
+
+const BLOCKS_ALONE_MAX = 2;
+
+const chainsOfUncovered: Selection<{ readonly block: UncoveredPorts }, readonly FilterChain[]> = {
+  name: 'listener/chainsOfUncoveredPorts',
+  run: (reader, { block: { ports, tls } }) => {
     const alike = new Map<string, readonly FilterChain[]>();
-    const blocks = new Map<number, { ports: number[]; chains: (readonly FilterChain[])[] }>();
-    for (const [port, tls] of reader.get(uncoveredMtlsPorts, '')) {
-      const key = `${tls}|${portOfExtensions(reader, port)}`;
-      const chains = alike.get(key) ?? chainsOf(reader, passthroughTarget(reader, port, tls));
-      alike.set(key, chains);
-      const block = blocks.get(port >> BLOCK_BITS) ?? { ports: [], chains: [] };
-      blocks.set(port >> BLOCK_BITS, block);
-      block.ports.push(port);
-      block.chains.push(chains);
-    }
-    return [...blocks.values()].flatMap(block => reader.make(chainsOfPorts, block));
+    const chains = ports.map((port, i) => {
+      const key = `${tls[i]}|${portOfExtensions(reader, port)}`;
+      const known = alike.get(key) ?? chainsOf(reader, passthroughTarget(reader, port, tls[i]));
+      alike.set(key, known);
+      return known;
+    });
+    return reader.make(chainsOfPorts, { ports, chains });
   },
 };
 
-function oneOfEachTls<T>(ports: readonly (readonly [number, T])[]): readonly (readonly [number, T])[] {
-  const found = new Map(ports.map(port => [port[1], port]));
-  return [...found.values()];
+/** One port for each TLS mode, with the mode. */
+function oneOfEachTls(blocks: readonly UncoveredPorts[]): readonly (readonly [port: number, tls: InboundTls])[] {
+  const found = new Map<InboundTls, number>();
+  for (const { ports, tls } of blocks) {
+    for (const [i, port] of ports.entries()) found.set(tls[i]!, port);
+  }
+  return [...found].map(([tls, port]) => [port, tls]);
 }
 
 /** Where tunnels lead to: the ports of the workload, and all others. */

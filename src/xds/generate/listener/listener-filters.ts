@@ -42,42 +42,62 @@ export const proxyProtocol: ListenerFilter = {
 /** The inspectors that an inbound listener with these chains needs, each only for the ports that need it. */
 export function inboundInspectors(chains: readonly FilterChain[]): readonly ListenerFilter[] {
   const filters: ListenerFilter[] = [];
-  const tls = needsByPort(chains, chain => chain.filterChainMatch?.transportProtocol === 'tls');
-  if (tls.some(([, need]) => need)) filters.push({ ...tlsInspector, filterDisabled: tlsDisabled(tls) });
-  const http = needsByPort(chains, inspectsHttp);
-  if (http.some(([, need]) => need)) filters.push({ ...httpInspector, filterDisabled: disabledWhereUnneeded(http) });
+  const needs = needsByPort(chains);
+  const tls = portsByNeed(needs, NEEDS_TLS);
+  if (tls.needed.length > 0) filters.push({ ...tlsInspector, filterDisabled: tlsDisabled(tls) });
+  const http = portsByNeed(needs, NEEDS_HTTP);
+  if (http.needed.length > 0) filters.push({ ...httpInspector, filterDisabled: disabledWhereUnneeded(http) });
   return filters;
 }
+
+const NEEDS_TLS = 1;
+const NEEDS_HTTP = 2;
 
 function inspectsHttp(chain: FilterChain): boolean {
   const protocols = chain.filterChainMatch?.applicationProtocols ?? [];
   return protocols.includes('http/1.1') || protocols.includes('h2c');
 }
 
-type Needs = readonly (readonly [port: number, need: boolean])[];
-
 /**
- * A port needs an inspector if any of its chains does. Port 0 stands for chains of all ports, if there are any.
- * Ascending.
+ * The inspectors that any chain of a port needs, as bits. Port 0 stands for chains of all ports, if there are any.
  */
-function needsByPort(chains: readonly FilterChain[], needs: (chain: FilterChain) => boolean): Needs {
-  const byPort = new Map<number, boolean>();
+function needsByPort(chains: readonly FilterChain[]): ReadonlyMap<number, number> {
+  const byPort = new Map<number, number>();
+  let last = Number.NaN;
+  let known = 0;
   for (const chain of chains) {
-    const port = chain.filterChainMatch?.destinationPort?.value ?? 0;
-    byPort.set(port, (byPort.get(port) ?? false) || needs(chain));
+    const match = chain.filterChainMatch;
+    const port = match?.destinationPort?.value ?? 0;
+    const needs = (match?.transportProtocol === 'tls' ? NEEDS_TLS : 0) | (inspectsHttp(chain) ? NEEDS_HTTP : 0);
+    // Chains of one port stand together.
+    if (port === last && (known | needs) === known) continue;
+    known = (byPort.get(port) ?? 0) | needs;
+    byPort.set(port, known);
+    last = port;
   }
-  return [...byPort].sort((a, b) => a[0] - b[0]);
+  return byPort;
 }
 
-function tlsDisabled(needs: Needs): ListenerFilterChainMatchPredicate | undefined {
-  const general = needs.some(([port, need]) => port === 0 && need);
-  if (general) return disabledWhereUnneeded(needs);
-  return { notMatch: onPorts(needs.filter(([, need]) => need).map(([port]) => port)) };
+/** Each ascending. */
+interface PortsByNeed {
+  readonly needed: readonly number[];
+  readonly unneeded: readonly number[];
 }
 
-function disabledWhereUnneeded(needs: Needs): ListenerFilterChainMatchPredicate | undefined {
-  const without = needs.filter(([, need]) => !need).map(([port]) => port);
-  return without.length === 0 ? undefined : onPorts(without);
+function portsByNeed(needs: ReadonlyMap<number, number>, inspector: number): PortsByNeed {
+  const needed: number[] = [];
+  const unneeded: number[] = [];
+  for (const [port, all] of needs) ((all & inspector) === 0 ? unneeded : needed).push(port);
+  return { needed: needed.sort((a, b) => a - b), unneeded: unneeded.sort((a, b) => a - b) };
+}
+
+function tlsDisabled(ports: PortsByNeed): ListenerFilterChainMatchPredicate | undefined {
+  const general = ports.needed[0] === 0;
+  return general ? disabledWhereUnneeded(ports) : { notMatch: onPorts(ports.needed) };
+}
+
+function disabledWhereUnneeded({ unneeded }: PortsByNeed): ListenerFilterChainMatchPredicate | undefined {
+  return unneeded.length === 0 ? undefined : onPorts(unneeded);
 }
 
 export function onPorts(ports: readonly number[]): ListenerFilterChainMatchPredicate {

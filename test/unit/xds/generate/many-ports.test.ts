@@ -8,6 +8,7 @@ import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
 import { gatewayListeners } from '../../../../src/xds/assemble/listener/gateway.ts';
 import { inboundListeners } from '../../../../src/xds/assemble/listener/inbound.ts';
 import { outboundListeners } from '../../../../src/xds/assemble/listener/outbound.ts';
+import type { FilterChain } from '../../../../src/xds/proto/types.gen.ts';
 import { service } from '../../core/registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, world } from '../../world.ts';
 
@@ -86,6 +87,42 @@ describe('a Sidecar with many ingress listeners', () => {
       return tracker.stats.hits + tracker.stats.runs + found;
     };
     expect(askedFor(2_000) / askedFor(500)).toBeLessThan(5);
+  });
+});
+
+describe('a PeerAuthentication with many ports', () => {
+  const modes = ['STRICT', 'DISABLE', 'PERMISSIVE'];
+  const withPorts = (count: number) =>
+    world([
+      {
+        apiVersion: 'security.istio.io/v1',
+        kind: 'PeerAuthentication',
+        metadata: { name: 'p', namespace: 'default' },
+        spec: {
+          selector: { matchLabels: { app: 'web' } },
+          portLevelMtls: Object.fromEntries(numbers(count).map(port => [port, { mode: modes[port % 3] }])),
+        },
+      },
+    ]);
+  const web = proxyOf(nodeOf({ namespace: 'default', labels: { app: 'web' } }));
+  const portOf = (chain: FilterChain): number => chain.filterChainMatch?.destinationPort?.value ?? 0;
+  const chainsOf = (count: number): readonly FilterChain[] =>
+    ask(withPorts(count), inboundListeners, '', web)[0]!.message.filterChains!.filter(chain => portOf(chain) < 2_000);
+
+  it('has the chains of each of them, in order', () => {
+    const few = chainsOf(200);
+    const made = chainsOf(800);
+    expect(made.slice(0, few.length)).toEqual(few);
+    expect([...new Set(made.map(portOf))]).toEqual([0, ...numbers(800)]);
+  });
+
+  it('has them made in blocks, so that one of tens of thousands of ports can be cut', () => {
+    const runs = (count: number): number => {
+      const tracker = new Tracker();
+      tracker.get(withPorts(count), web, inboundListeners, '');
+      return tracker.stats.runs;
+    };
+    expect(runs(4_096) - runs(1_024)).toBe(3_072 / 256);
   });
 });
 

@@ -269,7 +269,9 @@ describe('the mTLS of an inbound port', () => {
 
   it('of a port that nothing serves needs chains of its own', () => {
     const uncovered = (...parts: readonly WorldPart[]) =>
-      ask(world([client, ...parts]), uncoveredMtlsPorts, '', proxy());
+      ask(world([client, ...parts]), uncoveredMtlsPorts, '', proxy()).flatMap(({ ports, tls }) =>
+        ports.map((port, i) => [port, tls[i]]),
+      );
     expect(uncovered(strict)).toEqual([
       [7070, 'PERMISSIVE'],
       [8080, 'DISABLE'],
