@@ -6,6 +6,7 @@
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
+import { listKeys } from '../core/base/keys.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { shapeProblem } from '../core/fact-shape.ts';
 import { checkNames } from './fact-names.ts';
@@ -97,7 +98,7 @@ export function inspect(value: unknown, kind: string): Inspection {
     }
     exact &&= Object.getPrototypeOf(item) === Object.prototype;
     isPrivate ||= isSecret(item as JsonObject);
-    for (const key of Object.keys(item)) visit((item as Record<string, unknown>)[key], depth + 1);
+    for (const key of listKeys(item)) visit((item as Record<string, unknown>)[key], depth + 1);
   };
   visit(value, 0);
   return { exact, isPrivate };

@@ -3,6 +3,8 @@
 // Two values are equal exactly when their canonical texts are: object keys are sorted by UTF-16 code unit, members that
 // are undefined are left out. Hashes, interning and "did it change" all use this text and nothing else.
 
+import { keptKeys, keysOf, sortedKeysOf } from './keys.ts';
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
@@ -51,31 +53,13 @@ function arrayText(items: readonly Json[]): string {
 
 function objectText(value: JsonObject): string {
   let text = '{';
-  for (const key of sortedKeys(value)) {
+  for (const key of sortedKeysOf(value)) {
     const member = value[key];
     if (member === undefined) continue;
     if (text.length > 1) text += ',';
     text += `${quoted(key)}:${canonicalJson(member)}`;
   }
   return `${text}}`;
-}
-
-/** Most objects have few members, and nearly sorted: insertion beats a general sort there. */
-const INSERTION_SORT_MAX = 24;
-
-function sortedKeys(value: JsonObject): readonly string[] {
-  const keys = Object.keys(value);
-  if (keys.length > INSERTION_SORT_MAX) return keys.sort();
-  for (let i = 1; i < keys.length; i++) {
-    const key = keys[i]!;
-    let at = i;
-    while (at > 0 && keys[at - 1]! > key) {
-      keys[at] = keys[at - 1]!;
-      at--;
-    }
-    keys[at] = key;
-  }
-  return keys;
 }
 
 /**
@@ -89,6 +73,8 @@ function quoted(text: string): string {
 }
 
 function membersEqual(a: JsonObject, b: JsonObject): boolean {
+  const keys = keptKeys(a);
+  if (keys !== undefined) return wideEqual(a, b, keys);
   let members = 0;
   // Enumeration with `in` allocates no list of keys; inherited members are skipped.
   for (const key in a) {
@@ -100,6 +86,23 @@ function membersEqual(a: JsonObject, b: JsonObject): boolean {
     members++;
   }
   for (const key in b) if (b[key] !== undefined && Object.hasOwn(b, key)) members--;
+  return members === 0;
+}
+
+/** `keys`: of `a`. A look at a member of a wide object costs too much to ask for it twice. */
+function wideEqual(a: JsonObject, b: JsonObject, keys: readonly string[]): boolean {
+  let members = 0;
+  for (const key of keys) {
+    const member = a[key];
+    if (member === undefined) continue;
+    const other = b[key];
+    // Of what is inherited only a prototype may be equal.
+    if (member !== other && !(jsonEqual(member, other) && Object.hasOwn(b, key))) return false;
+    members++;
+  }
+  const others = keysOf(b);
+  if (others.length === members) return true;
+  for (const key of others) if (b[key] !== undefined) members--;
   return members === 0;
 }
 

@@ -2,6 +2,7 @@
 // code neither recurses nor works without bound. Sizes of documents and files are the adapters' limits.
 
 import type { Json, JsonObject } from '../base/json.ts';
+import { listKeys } from '../base/keys.ts';
 import { type Problem, problem } from '../base/problem.ts';
 
 /** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
@@ -29,7 +30,7 @@ function measure(json: Json | undefined, depth: number, counter: { chars: number
   if (counter.chars > OBJECT_CHARS_MAX) return 'large';
   if (typeof json !== 'object' || json === null) return undefined;
   if (depth >= DEPTH_MAX) return 'deep';
-  // Every object of every event comes here: no list of the members is made, and a text costs no call.
+  // Every object of every event comes here: a text costs no call.
   const inner = depth + 1;
   if (Array.isArray(json)) {
     for (let i = 0; i < json.length; i++) {
@@ -40,7 +41,9 @@ function measure(json: Json | undefined, depth: number, counter: { chars: number
     return undefined;
   }
   const members = json as JsonObject;
-  for (const key in members) {
+  const keys = listKeys(members);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
     const value = members[key];
     // With quotes and a colon.
     counter.chars += key.length + 3;

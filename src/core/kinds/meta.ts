@@ -4,7 +4,8 @@
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
-import { isObject, type Json } from '../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { keepSorted, keysOf, sortedKeysOf } from '../base/keys.ts';
 import { type Problem, problem } from '../base/problem.ts';
 import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
@@ -14,7 +15,7 @@ import type { Schema } from '../schema/schema.ts';
 import type { KeepMeta, KindDefinition } from './definition.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
-import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';
+import { checkAnnotationKey, checkLabels, isAnnotationKey, isLabelKey, isLabelValue } from './validate/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, NAME_LENGTH_MAX, NAMESPACE_LENGTH_MAX } from './validate/names.ts';
 
 /** The members of `Obj` that come from an object's metadata. */
@@ -106,16 +107,15 @@ function soundMeta(
   if (namespace !== undefined && typeof namespace !== 'string') return undefined;
   const owner = namespaceOf(namespace, clusterScoped);
   if (owner !== '' && !isDns1123Label(owner)) return undefined;
-  const labels = soundLabels(metadata.labels);
-  // Of annotations few matter, and most objects that have them have none that does.
-  const annotations = projectAnnotations(metadata.annotations);
-  if (labels === undefined || annotations !== undefined) return undefined;
-  if (metadata.annotations !== undefined && keep.includes('annotations')) return undefined;
+  const labels = soundTexts(metadata.labels, isLabel);
+  if (labels === undefined) return undefined;
+  const annotations = soundTexts(keptAnnotations(metadata.annotations, keep), isAnnotationKey);
+  if (annotations === undefined) return undefined;
   return {
     namespace: owner,
     name,
     labels,
-    annotations: NOTHING,
+    annotations,
     creationTime: typeof creationTimestamp === 'string' ? (parseTimestamp(creationTimestamp) ?? 0) : 0,
     resourceVersion: typeof resourceVersion === 'string' && keep.includes('resourceVersion') ? resourceVersion : '',
     uid: typeof uid === 'string' && keep.includes('uid') ? uid : '',
@@ -123,20 +123,30 @@ function soundMeta(
   };
 }
 
-/** Sound labels, sorted by key; the very object if it is. */
-function soundLabels(labels: Json | undefined): Readonly<Record<string, string>> | undefined {
-  if (labels === undefined) return NOTHING;
-  if (!isObject(labels)) return undefined;
-  const keys = Object.keys(labels);
+function isLabel(key: string, value: string): boolean {
+  return isLabelKey(key) && isLabelValue(value);
+}
+
+/** Sound labels or annotations, sorted by key; the very object if it is. */
+function soundTexts(
+  texts: Json | undefined,
+  isSound: (key: string, value: string) => boolean,
+): Readonly<Record<string, string>> | undefined {
+  if (texts === undefined) return NOTHING;
+  if (!isObject(texts)) return undefined;
+  const keys = keysOf(texts);
   let sorted = true;
   for (let i = 0; i < keys.length; i++) {
-    const value = labels[keys[i]!];
-    if (typeof value !== 'string' || !isLabelKey(keys[i]!) || !isLabelValue(value)) return undefined;
-    if (i > 0 && keys[i - 1]! > keys[i]!) sorted = false;
+    const key = keys[i]!;
+    const value = texts[key];
+    if (typeof value !== 'string' || !isSound(key, value)) return undefined;
+    if (i > 0 && keys[i - 1]! > key) sorted = false;
   }
-  if (sorted) return labels as Readonly<Record<string, string>>;
+  if (sorted) return texts as Readonly<Record<string, string>>;
   const copy: { [key: string]: string } = {};
-  for (const key of keys.sort()) copy[key] = labels[key] as string;
+  const inOrder = sortedKeysOf(texts);
+  for (const key of inOrder) copy[key] = texts[key] as string;
+  keepSorted(copy, inOrder);
   return copy;
 }
 
@@ -186,7 +196,7 @@ function checkMeta(meta: ObjectMeta, report: Report): void {
     report('metadata.namespace', `${quoted(meta.namespace)} is not a namespace: ${expected}`);
   }
   checkLabels(meta.labels, 'metadata.labels', report);
-  for (const key of Object.keys(meta.annotations)) checkAnnotationKey(key, 'metadata.annotations', report);
+  for (const key of keysOf(meta.annotations)) checkAnnotationKey(key, 'metadata.annotations', report);
 }
 
 /**
@@ -199,41 +209,38 @@ export function projectMeta(metadata: Json | undefined, keep: readonly string[] 
   for (const key of ['name', 'namespace', 'labels', 'creationTimestamp', ...keep]) {
     if (metadata[key] !== undefined) kept[key] = metadata[key];
   }
-  const annotations = keep.includes('annotations')
-    ? withoutLastApplied(metadata.annotations)
-    : projectAnnotations(metadata.annotations);
+  const annotations = keptAnnotations(metadata.annotations, keep);
   if (annotations !== undefined) kept.annotations = annotations;
   return kept;
 }
 
-/** Of a kind whose annotations go elsewhere, all but kubectl's own copy of the object. */
-function withoutLastApplied(annotations: Json | undefined): Json | undefined {
+/** Undefined: none that matters. */
+function keptAnnotations(annotations: Json | undefined, keep: readonly string[]): Json | undefined {
   if (!isObject(annotations)) return annotations;
-  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...rest } = annotations;
+  return keep.includes('annotations') ? withoutLastApplied(annotations) : projectAnnotations(annotations);
+}
+
+/** Of a kind whose annotations go elsewhere, all but kubectl's own copy of the object. */
+function withoutLastApplied(annotations: JsonObject): JsonObject {
+  if (!Object.hasOwn(annotations, LAST_APPLIED)) return annotations;
+  const { [LAST_APPLIED]: _, ...rest } = annotations;
   return rest;
 }
 
-/** undefined: no annotation that matters. */
-function projectAnnotations(annotations: Json | undefined): Json | undefined {
-  if (!isObject(annotations)) return annotations;
-  const kept: { [key: string]: Json | undefined } = {};
-  let some = false;
-  for (const key of Object.keys(annotations)) {
-    if (!isMeaningful(key)) continue;
-    kept[key] = annotations[key];
-    some = true;
-  }
-  return some ? kept : undefined;
+/** The very object if all matter. */
+function projectAnnotations(annotations: JsonObject): JsonObject | undefined {
+  const keys = keysOf(annotations);
+  const meaningful = keys.filter(isMeaningful);
+  if (meaningful.length === 0) return undefined;
+  if (meaningful.length === keys.length) return annotations;
+  return Object.fromEntries(meaningful.map(key => [key, annotations[key]]));
 }
 
-const MEANINGFUL: readonly string[] = [
-  'istio.io/',
-  'openshift.io/sa.scc.',
-  'gateway.networking.k8s.io/',
-  'kubernetes.io/ingress.class',
-  'ingressclass.kubernetes.io/',
-];
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const MEANINGFUL =
+  /istio\.io\/|openshift\.io\/sa\.scc\.|gateway\.networking\.k8s\.io\/|kubernetes\.io\/ingress\.class|ingressclass\.kubernetes\.io\//;
 
 function isMeaningful(annotation: string): boolean {
-  return MEANINGFUL.some(part => annotation.includes(part));
+  return MEANINGFUL.test(annotation);
 }

@@ -7,7 +7,9 @@
 // limits.
 
 import ipaddr from 'ipaddr.js';
+import { codePoints } from '../base/code-points.ts';
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
+import { keysOf } from '../base/keys.ts';
 import { parseDuration } from './duration.ts';
 
 export type Cel =
@@ -102,11 +104,7 @@ function macro(
 ): Evaluate {
   return scope => {
     const value = list(scope);
-    const elements = Array.isArray(value)
-      ? (value as readonly Json[])
-      : isObject(value)
-        ? Object.keys(value)
-        : undefined;
+    const elements = Array.isArray(value) ? (value as readonly Json[]) : isObject(value) ? keysOf(value) : undefined;
     if (elements === undefined) return undefined;
     const results = elements.map(element => body(new Map(scope).set(variable, element)));
     const failed = results.some(result => typeof result !== 'boolean');
@@ -163,9 +161,9 @@ const FUNCTIONS: Readonly<Record<string, (value: Json, argument: Json) => Value>
   endsWith: (text, part) => ofTexts(text, part, (a, b) => a.endsWith(b)),
   isIP: text => ofText(text, isIp),
   size: value => {
-    if (typeof value === 'string') return [...value].length;
+    if (typeof value === 'string') return codePoints(value);
     if (Array.isArray(value)) return value.length;
-    return isObject(value) ? Object.keys(value).length : undefined;
+    return isObject(value) ? keysOf(value).length : undefined;
   },
   split: (text, separator) => ofTexts(text, separator, (a, b) => a.split(b)),
   startsWith: (text, part) => ofTexts(text, part, (a, b) => a.startsWith(b)),

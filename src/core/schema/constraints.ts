@@ -9,7 +9,9 @@
 // null only where it may be. As there, each constraint is compiled once, when it is first met, and a path is written
 // only for a problem.
 
+import { codePoints } from '../base/code-points.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../base/json.ts';
+import { keysOf } from '../base/keys.ts';
 import { type Cel, compileCel } from './cel.ts';
 import { type CrdRule, crdRules } from './crd-rules.ts';
 
@@ -60,8 +62,10 @@ export interface SpecConstraint {
 
 export type ReportConstraint = (path: string, message: string) => void;
 
-/** A member's name, an element's index, or a key of a free object in brackets. */
+/** A member's name, an element's index, or a key of a free object, which KEYED stands before. */
 type Segment = string | number;
+/** No index: the next segment is a key of a free object. */
+const KEYED = -1;
 interface Context {
   /** Where the value stands that is being checked. */
   readonly path: Segment[];
@@ -129,12 +133,12 @@ function compile(constraint: Constraint): Check {
 /** Has the list or map more elements than the constraint allows? */
 export function isTooLarge({ maxItems, maxProperties }: Constraint, json: Json): boolean {
   if (maxItems !== undefined && Array.isArray(json)) return json.length > maxItems;
-  return maxProperties !== undefined && isObject(json) && Object.keys(json).length > maxProperties;
+  return maxProperties !== undefined && isObject(json) && keysOf(json).length > maxProperties;
 }
 
 function sayTooLarge(context: Context, { maxItems, maxProperties }: Constraint, json: Json): void {
   if (Array.isArray(json)) checkRange(context, undefined, maxItems, json.length, ' elements');
-  else if (isObject(json)) checkRange(context, undefined, maxProperties, Object.keys(json).length, ' members');
+  else if (isObject(json)) checkRange(context, undefined, maxProperties, keysOf(json).length, ' members');
 }
 
 const NAMES = {
@@ -201,7 +205,7 @@ function checkLength(context: Context, min: number | undefined, max: number | un
   // A code point takes one or two code units: most texts need not be counted.
   const units = text.length;
   if ((min === undefined || units >= 2 * min) && (max === undefined || units <= max)) return;
-  const length = [...text].length;
+  const length = codePoints(text);
   if (min === 1 && length === 0) say(context, 'is empty');
   else if (max === 0 && length > 0) say(context, 'must not be set');
   else checkRange(context, min, max, length, ' characters');
@@ -215,7 +219,7 @@ function objectCheck(constraint: Constraint): (context: Context, json: JsonObjec
   ];
   const checkMembers = membersCheck(constraint);
   return (context, json) => {
-    const keys = Object.keys(json);
+    const keys = keysOf(json);
     checkRange(context, minProperties, undefined, keys.length, ' members');
     for (const name of required) if (json[name] === undefined) sayMember(context, name, 'is missing');
     for (const { names, exactly } of groups) {
@@ -233,22 +237,36 @@ function membersCheck({
   properties,
   values,
 }: Constraint): ((context: Context, json: JsonObject, keys: readonly string[]) => void) | undefined {
-  const value = values && checkOf(values);
-  const members = properties && new Map(Object.entries(properties).map(([name, one]) => [name, checkOf(one)]));
-  if (value === undefined && members === undefined) return undefined;
+  if (values !== undefined) return valuesCheck(checkOf(values));
+  if (properties === undefined) return undefined;
+  const members = new Map(Object.entries(properties).map(([name, one]) => [name, checkOf(one)]));
   return (context, json, keys) => {
     for (const key of keys) {
       const member = json[key];
       if (member === undefined) continue;
-      const check = value ?? members?.get(key);
+      const check = members.get(key);
       if (check === undefined) {
         sayMember(context, key, 'unknown field');
         continue;
       }
-      context.path.push(value === undefined ? key : `[${key}]`);
+      context.path.push(key);
       check(context, member);
       context.path.pop();
     }
+  };
+}
+
+function valuesCheck(check: Check): (context: Context, json: JsonObject, keys: readonly string[]) => void {
+  return (context, json, keys) => {
+    const { path } = context;
+    path.push(KEYED, '');
+    for (const key of keys) {
+      const value = json[key];
+      if (value === undefined) continue;
+      path[path.length - 1] = key;
+      check(context, value);
+    }
+    path.length -= 2;
   };
 }
 
@@ -298,10 +316,13 @@ function sayMember(context: Context, key: string, message: string): void {
 }
 
 function pathOf({ path }: Context): string {
-  return path.reduce<string>((text, segment) => {
-    if (typeof segment === 'number') return `${text}[${segment}]`;
-    return segment.startsWith('[') ? `${text}${segment}` : join(text, segment);
-  }, '');
+  let text = '';
+  for (let i = 0; i < path.length; i++) {
+    const segment = path[i]!;
+    if (segment === KEYED) text += `[${path[++i]}]`;
+    else text = typeof segment === 'number' ? `${text}[${segment}]` : join(text, segment);
+  }
+  return text;
 }
 
 function show(json: Json): string {

@@ -3,6 +3,7 @@
 // received, before it is decoded.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { keysOf } from '../base/keys.ts';
 import { isIp } from './cel.ts';
 import { parseDuration } from './duration.ts';
 import { type GoUrl, parseRequestUri } from './go-url.ts';
@@ -128,10 +129,6 @@ function list(rule: (value: readonly Json[]) => string | undefined): Rule {
 
 function allowedScheme(url: GoUrl | undefined, schemes: readonly string[], expected: string): string | undefined {
   return url !== undefined && schemes.includes(url.scheme) ? undefined : `expected ${expected}`;
-}
-
-function keysOf(value: JsonObject): readonly string[] {
-  return Object.keys(value);
 }
 
 function stringsOf(value: Json | undefined): readonly string[] {

@@ -12,6 +12,7 @@ import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { isInOrder, keepSorted, sortedKeysOf } from '../base/keys.ts';
 import { enoughProblems, type Problem, problem, untilEnough } from '../base/problem.ts';
 import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
@@ -39,8 +40,10 @@ export const PROBLEMS_MAX = 100;
 const SHOWN_LENGTH_MAX = 40;
 const NULL_REFUSED = 'null is not allowed here';
 
-/** A member's name, an element's index, or a key of a map in brackets. */
+/** A member's name, an element's index, or the key of a map, which KEYED stands before. */
 type Segment = string | number;
+/** No index: the next segment is the key of a map. */
+const KEYED = -1;
 
 interface Context {
   readonly ignoreUnknown: boolean;
@@ -210,35 +213,43 @@ function listReader(element: Read): Read {
 function mapReader(keyType: 'string' | 'uint32', element: Read): Read {
   return (context, json, at) => {
     if (!isObject(json)) return mismatch(context, 'an object', json, at);
-    const out: Record<string, unknown> = {};
-    context.path.push(at);
-    for (const key of sortedKeys(json)) {
+    const keys = sortedKeysOf(json);
+    context.path.push(at, KEYED);
+    // The map itself as long as its members are decoded to themselves, in order.
+    let out: Record<string, unknown> | undefined = isInOrder(json) ? undefined : {};
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
       if (keyType === 'uint32') checkKey(context, keyType, key);
-      const value = element(context, json[key] ?? null, `[${key}]`);
-      if (key === '__proto__') Object.defineProperty(out, key, { value, ...PLAIN_MEMBER });
-      else out[key] = value;
+      const given = json[key] ?? null;
+      const value = element(context, given, key);
+      if (out === undefined) {
+        if (value === given) continue;
+        out = {};
+        for (const before of keys.slice(0, i)) put(out, before, json[before]);
+      }
+      put(out, key, value);
     }
-    context.path.pop();
+    context.path.length -= 2;
+    if (out === undefined) return json;
+    keepSorted(out, keys);
     return out;
   };
 }
 
 /** A key may be `__proto__`, which cannot be assigned to. */
-const PLAIN_MEMBER = { enumerable: true, configurable: true, writable: true };
-
-function sortedKeys(json: JsonObject): readonly string[] {
-  const keys = Object.keys(json);
-  // Most are stored in order: a sort would only copy.
-  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! > keys[i]!) return keys.sort();
-  return keys;
+function put(out: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(out, key, { value, ...PLAIN_MEMBER });
+  else out[key] = value;
 }
+
+const PLAIN_MEMBER = { enumerable: true, configurable: true, writable: true };
 
 /** Go's jsonpb reads a key as a JSON number of Go's integer type: no other text of the same number. */
 function checkKey(context: Context, keyType: ScalarType & 'uint32', key: string): void {
   const keyed = decodeScalar(keyType, key);
   const expected = 'expected' in keyed ? keyed.expected : 'plain digits, without leading zeros';
   if ('expected' in keyed || !PLAIN_DIGITS.test(key)) {
-    report(context, `the key must be ${expected}`, pathOf(context, `[${key}]`));
+    report(context, `the key must be ${expected}`, pathOf(context, key));
   }
 }
 
@@ -332,19 +343,22 @@ function mismatch(context: Context, expected: string, found: Json, at: Segment):
 }
 
 function pathOf(context: Context, at: Segment): string {
-  let path = '';
-  for (const segment of [...context.path, at]) path = extend(path, segment);
-  return path;
+  return pathText([...context.path, at]);
 }
 
 /** Of a member with any name, brackets too. */
 function memberPath(context: Context, key: string): string {
-  return join(context.path.reduce<string>(extend, ''), key);
+  return join(pathText(context.path), key);
 }
 
-function extend(path: string, segment: Segment): string {
-  if (typeof segment === 'number') return `${path}[${segment}]`;
-  return segment.startsWith('[') ? `${path}${segment}` : join(path, segment);
+function pathText(segments: readonly Segment[]): string {
+  let path = '';
+  for (let i = 0; i < segments.length; i++) {
+    const segment = segments[i]!;
+    if (segment === KEYED) path += `[${segments[++i]}]`;
+    else path = typeof segment === 'number' ? `${path}[${segment}]` : join(path, segment);
+  }
+  return path;
 }
 
 function join(path: string, key: string): string {

@@ -4,6 +4,7 @@
 // CustomResourceDefinitions": defaulting, pruning and nullable)
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { isInOrder, keepSorted, sortedKeysOf } from '../base/keys.ts';
 import { type Constraint, isTooLarge } from './constraints.ts';
 
 /**
@@ -33,8 +34,11 @@ function storedObject(properties: Readonly<Record<string, Constraint>>, json: Js
 
 /** Sorted by key, so that equal objects are stored alike. */
 function storedMap(values: Constraint, json: JsonObject): JsonObject {
-  const entries = Object.keys(json)
-    .sort()
-    .map((key): [string, Json] => [key, asStored(values, json[key] ?? null)]);
-  return Object.fromEntries(entries);
+  const keys = sortedKeysOf(json);
+  if (isInOrder(json) && keys.every(key => json[key] !== undefined && asStored(values, json[key]) === json[key])) {
+    return json;
+  }
+  const stored = Object.fromEntries(keys.map((key): [string, Json] => [key, asStored(values, json[key] ?? null)]));
+  keepSorted(stored, keys);
+  return stored;
 }

@@ -3,6 +3,7 @@
 // Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
 
 import { isIp } from '../../base/ip.ts';
+import { keysOf } from '../../base/keys.ts';
 import type { RawObject } from '../../event.ts';
 import { resolveGatewayName } from '../../model/hosts.ts';
 import type { Obj } from '../../model/object.ts';
@@ -72,7 +73,7 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
 /** Tokens are read by gateways before they route, by sidecars after. */
 function checkNoClaims({ match = [] }: HTTPRoute, path: string, report: Report): void {
   match.forEach(({ headers = {}, withoutHeaders = {} }, i) => {
-    for (const name of [...Object.keys(headers), ...Object.keys(withoutHeaders)].filter(isClaim)) {
+    for (const name of [...keysOf(headers), ...keysOf(withoutHeaders)].filter(isClaim)) {
       report(`${path}.match[${i}]`, `${quoted(name)}: routing by claims is possible on gateways only`);
     }
   });

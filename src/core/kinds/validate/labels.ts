@@ -1,6 +1,7 @@
 // Labels and the keys of annotations: `prefix/name` and values. Source: k8s.io/apimachinery pkg/util/validation
 // (IsQualifiedName, IsValidLabelValue); Istio pkg/config/labels (Validate).
 
+import { keysOf } from '../../base/keys.ts';
 import { quoted, type Report } from '../report.ts';
 import { isDns1123Subdomain } from './names.ts';
 
@@ -9,7 +10,7 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** Labels of an object. */
 export function checkLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
-  for (const key of Object.keys(labels)) {
+  for (const key of keysOf(labels)) {
     const value = labels[key]!;
     checkLabelKey(key, path, report);
     if (!isLabelValue(value)) {
@@ -26,7 +27,7 @@ export function checkLabels(labels: Readonly<Record<string, string>>, path: stri
  * be in upper case.
  */
 export function checkWorkloadLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
-  for (const key of Object.keys(labels)) {
+  for (const key of keysOf(labels)) {
     const value = labels[key]!;
     checkLabelKey(withLowerPrefix(key), path, report, key);
     if (value !== '' && !NAME.test(value)) {
@@ -47,7 +48,12 @@ function withLowerPrefix(key: string): string {
 
 /** Annotation keys may be in upper case; their values may be anything. */
 export function checkAnnotationKey(key: string, path: string, report: Report): void {
-  if (!isLabelKey(key.toLowerCase())) report(path, `${quoted(key)} is not an annotation key: expected [prefix/]name`);
+  if (!isAnnotationKey(key)) report(path, `${quoted(key)} is not an annotation key: expected [prefix/]name`);
+}
+
+/** A sound key in lower case is one in any: most need no text of their own to be looked at. */
+export function isAnnotationKey(key: string): boolean {
+  return isLabelKey(key) || isLabelKey(key.toLowerCase());
 }
 
 export function isLabelKey(key: string): boolean {

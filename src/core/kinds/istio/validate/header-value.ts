@@ -17,6 +17,7 @@ const VARIABLE = new RegExp(String.raw`%(?:%|[^%(]+%|[^%(]*\( *(?:${LIST} *|${TE
 /** The problem of a value, if any. */
 export function headerValueProblem(value: string): string | undefined {
   if (CONTROL.test(value)) return 'the value has control characters';
+  if (!value.includes('%')) return undefined;
   VARIABLE.lastIndex = 0;
   while (VARIABLE.lastIndex < value.length) {
     const at = VARIABLE.lastIndex;

@@ -1,6 +1,7 @@
 // Names of HTTP headers in matches and in operations. Source: Istio pkg/config/validation (ValidateHTTPHeaderName and
 // its relatives).
 
+import { keysOf } from '../../../base/keys.ts';
 import type { Headers } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
 import { headerValueProblem } from './header-value.ts';
@@ -10,6 +11,7 @@ const NAME = /^[-_A-Za-z0-9]+$/;
 const TOKEN = /^[-!#$%&'*+.^_`|~A-Za-z0-9]+$/;
 const PSEUDO: readonly string[] = [':method', ':scheme', ':authority', ':path', ':status'];
 const CLAIMS = '@request.auth.claims';
+const AT = 0x40;
 
 /** A header that a policy names: stricter than HTTP. */
 export function checkHeaderName(name: string, path: string, report: Report): void {
@@ -22,14 +24,14 @@ export function checkHeaderToken(name: string, path: string, report: Report): vo
   if (!TOKEN.test(name)) report(path, `${quoted(name)} is not the name of a header`);
 }
 
-/** A header, pseudo-header or claim of a token that a route looks at. */
-export function checkMatchedHeader(name: string, path: string, report: Report): void {
-  if (!isClaim(name) && !PSEUDO.includes(name)) checkHeaderToken(name, path, report);
+/** A route looks at headers, pseudo-headers and claims of a token. */
+export function isMatchedHeader(name: string): boolean {
+  return TOKEN.test(name) || isClaim(name) || PSEUDO.includes(name);
 }
 
 /** A claim of a token stands for a header: `@request.auth.claims.a.b` or `@request.auth.claims[a][b]`. */
 export function isClaim(name: string): boolean {
-  if (!name.toLowerCase().startsWith(CLAIMS)) return false;
+  if (name.charCodeAt(0) !== AT || !name.toLowerCase().startsWith(CLAIMS)) return false;
   const rest = name.slice(CLAIMS.length);
   return /^\..|^\[.+\]$/s.test(rest);
 }
@@ -39,28 +41,36 @@ export function checkHeaderOperations(headers: Headers | undefined, path: string
   for (const side of ['request', 'response'] as const) {
     const operations = headers?.[side];
     for (const kind of ['add', 'set'] as const) {
-      for (const [name, value] of Object.entries(operations?.[kind] ?? {})) {
+      const members = operations?.[kind] ?? {};
+      for (const name of keysOf(members)) {
+        const wrong = operationNameProblem(name, side === 'request');
+        const found = headerValueProblem(members[name]!);
+        if (wrong === undefined && found === undefined) continue;
         const at = `${path}.${side}.${kind}[${name}]`;
-        checkOperationName(name, side === 'request', at, report);
-        const found = headerValueProblem(value);
+        if (wrong !== undefined) report(at, wrong);
         if (found !== undefined) report(at, found);
       }
     }
     (operations?.remove ?? []).forEach((name, i) => {
-      checkOperationName(name, false, `${path}.${side}.remove[${i}]`, report);
+      const wrong = operationNameProblem(name, false);
+      if (wrong !== undefined) report(`${path}.${side}.remove[${i}]`, wrong);
     });
   }
 }
 
-function checkOperationName(name: string, authorityAllowed: boolean, path: string, report: Report): void {
-  if (name === '') report(path, 'the name of the header is missing');
-  else if (isAuthority(name)) {
-    if (!authorityAllowed) report(path, `${quoted(name)} cannot be changed here`);
-  } else if (name.startsWith(':')) report(path, `${quoted(name)}: headers that begin with ":" cannot be changed`);
+function operationNameProblem(name: string, authorityAllowed: boolean): string | undefined {
+  if (name === '') return 'the name of the header is missing';
+  if (isAuthority(name)) return authorityAllowed ? undefined : `${quoted(name)} cannot be changed here`;
+  return name.startsWith(':') ? `${quoted(name)}: headers that begin with ":" cannot be changed` : undefined;
 }
 
 /** The header with the requested host. */
 export function isAuthority(name: string): boolean {
+  // Another letter in lower case may be longer, which makes it none of them.
+  if (name.length !== AUTHORITY.length && name.length !== HOST.length) return false;
   const lower = name.toLowerCase();
-  return lower === ':authority' || lower === 'host';
+  return lower === AUTHORITY || lower === HOST;
 }
+
+const AUTHORITY = ':authority';
+const HOST = 'host';

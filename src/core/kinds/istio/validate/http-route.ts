@@ -1,6 +1,7 @@
 // One HTTP route of a VirtualService: its matches, destinations and actions.
 // Source: Istio pkg/config/validation/virtualservice.go (validateHTTPRoute).
 
+import { keysOf } from '../../../base/keys.ts';
 import type {
   HTTPDirectResponse,
   HTTPMatchRequest,
@@ -14,7 +15,7 @@ import { checkWorkloadLabels } from '../../validate/labels.ts';
 import { checkPort } from '../../validate/ports.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
 import { checkDuration } from './durations.ts';
-import { checkHeaderOperations, checkMatchedHeader, isAuthority } from './headers.ts';
+import { checkHeaderOperations, checkHeaderToken, isAuthority, isMatchedHeader } from './headers.ts';
 import { checkGatewayNames, isLabel } from './hosts.ts';
 import { checkCors, checkFault, checkRetries, checkStatus } from './http-policy.ts';
 import { checkRegex } from './regex.ts';
@@ -93,11 +94,15 @@ function checkMatch(match: HTTPMatchRequest, path: string, report: Report): void
     checkStringMatch(match[field], `${path}.${field}`, report);
   }
   for (const field of ['headers', 'withoutHeaders', 'queryParams'] as const) {
-    for (const [name, value] of Object.entries(match[field] ?? {})) {
-      const at = `${path}.${field}[${name}]`;
-      // A header that must not be there at all.
-      if (field !== 'withoutHeaders' || value.regex !== '*') checkStringMatch(value, at, report);
-      if (field !== 'queryParams') checkMatchedHeader(name, at, report);
+    const members = match[field] ?? {};
+    for (const name of keysOf(members)) {
+      const value = members[name]!;
+      // A header that must not be there at all, for one.
+      const isSound = value.exact !== undefined || (field === 'withoutHeaders' && value.regex === '*');
+      if (!isSound) checkStringMatch(value, `${path}.${field}[${name}]`, report);
+      if (field !== 'queryParams' && !isMatchedHeader(name)) {
+        checkHeaderToken(name, `${path}.${field}[${name}]`, report);
+      }
     }
   }
   if (match.port) checkPort(match.port, `${path}.port`, report);
@@ -166,7 +171,7 @@ function checkRewrite(rewrite: HTTPRewrite | undefined, path: string, report: Re
 function checkAuthority(route: HTTPRoute, path: string, report: Report): void {
   const places = route.rewrite?.authority ? [`${path}.rewrite.authority`] : [];
   for (const kind of ['set', 'add'] as const) {
-    for (const name of Object.keys(route.headers?.request?.[kind] ?? {})) {
+    for (const name of keysOf(route.headers?.request?.[kind] ?? {})) {
       if (isAuthority(name)) places.push(`${path}.headers.request.${kind}[${name}]`);
     }
   }

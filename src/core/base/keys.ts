@@ -1,0 +1,75 @@
+// Keys of objects, those of wide ones listed once. V8 keeps an object of thousands of members as a hash table: to list
+// its keys it puts them in the order of insertion, which costs as much as ten looks at each. A fact is gone through a
+// dozen times on its way (encoding, limits, constraints, decoding, rules), so the first one keeps the list.
+//
+// Lists are kept only of what is never changed: facts as received, and what was decoded of them.
+
+/** Below it listing keys costs no more than finding the list of them. */
+export const WIDE_MIN = 1_024;
+/** Most objects have few members, and nearly sorted: insertion beats a general sort there. */
+const INSERTION_SORT_MAX = 24;
+
+interface Listed {
+  readonly keys: readonly string[];
+  /** `keys` themselves if they are in order. */
+  sorted?: readonly string[];
+}
+
+const wide = new WeakMap<object, Listed>();
+
+/** As `Object.keys`; the list is kept if the object is wide. */
+export function listKeys(object: object): readonly string[] {
+  const known = wide.get(object);
+  if (known !== undefined) return known.keys;
+  const keys = Object.keys(object);
+  if (keys.length >= WIDE_MIN) wide.set(object, { keys });
+  return keys;
+}
+
+/** As `Object.keys`, from the list if one is kept. */
+export function keysOf(object: object): readonly string[] {
+  return wide.get(object)?.keys ?? Object.keys(object);
+}
+
+/** The keys by UTF-16 code unit. */
+export function sortedKeysOf(object: object): readonly string[] {
+  const known = wide.get(object);
+  if (known === undefined) return sorted(Object.keys(object));
+  known.sorted ??= isSorted(known.keys) ? known.keys : [...known.keys].sort();
+  return known.sorted;
+}
+
+/** The object is wide, and its keys were found to be in order. */
+export function isInOrder(object: object): boolean {
+  const known = wide.get(object);
+  return known !== undefined && known.keys === known.sorted;
+}
+
+/** The list of keys that is kept, if any. */
+export function keptKeys(object: object): readonly string[] | undefined {
+  return wide.get(object)?.keys;
+}
+
+/** Keeps the list of keys that a wide object was made with. */
+export function keepSorted(object: object, keys: readonly string[]): void {
+  if (keys.length >= WIDE_MIN) wide.set(object, { keys, sorted: keys });
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! > keys[i]!) return false;
+  return true;
+}
+
+function sorted(keys: string[]): readonly string[] {
+  if (keys.length > INSERTION_SORT_MAX) return isSorted(keys) ? keys : keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let at = i;
+    while (at > 0 && keys[at - 1]! > key) {
+      keys[at] = keys[at - 1]!;
+      at--;
+    }
+    keys[at] = key;
+  }
+  return keys;
+}
