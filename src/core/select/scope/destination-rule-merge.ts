@@ -10,7 +10,7 @@ type Rule = ObjOf<'DestinationRule'>;
 
 export interface ExportedRule {
   readonly rule: Rule;
-  /** Sorted; of a rule with a workload selector always `.` alone. */
+  /** In any order, none twice; of a rule with a workload selector always `.` alone. */
   readonly exportTo: readonly string[];
 }
 
@@ -26,6 +26,7 @@ interface Draft extends MergedRules {
 
 /** Of rules in order, those with a workload selector first. `enhanced`: only rules that are exported alike merge. */
 export function mergedRules(rules: readonly ExportedRule[], enhanced: boolean): readonly MergedRules[] {
+  if (rules.length === 1) return [{ from: [rules[0]!.rule], exportTo: rules[0]!.exportTo }];
   const selecting: Draft[] = [];
   const bySelector = new Map<string, Draft[]>();
   const plain = new PlainEntries();

@@ -25,7 +25,7 @@ export interface MergedRule {
 
 export interface RuleEntry {
   readonly rule: MergedRule;
-  /** Sorted; empty means the mesh's default. */
+  /** As it is written: no entry occurs twice. Empty: the mesh's default. */
   readonly exportTo: readonly string[];
 }
 
@@ -117,7 +117,7 @@ function belongs(
 /** A rule with a workload selector is private, regardless of its exportTo. */
 function exportOf(rule: Rule): readonly string[] {
   if (rule.spec.workloadSelector !== undefined) return ['.'];
-  return [...new Set(rule.spec.exportTo ?? [])].sort();
+  return rule.spec.exportTo ?? [];
 }
 
 function inOrder(a: Rule, b: Rule): number {

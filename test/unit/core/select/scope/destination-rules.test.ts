@@ -116,9 +116,16 @@ describe('DestinationRules of one host and namespace', () => {
     const pool = ask(state, rulePool, { pool: 'local', namespace: 'default' });
     const list = pool.entries.get(HOST) ?? [];
     return list.map(
-      ({ rule: merged, exportTo }) => `${merged.from.map(({ name }) => name).join('+')} ${exportTo.join(',')}`,
+      ({ rule: merged, exportTo }) =>
+        `${merged.from.map(({ name }) => name).join('+')} ${[...exportTo].sort().join(',')}`,
     );
   };
+
+  test('have the list of namespaces as it is written, which may be long', () => {
+    const state = world([web, rule('r', HOST, { exportTo: ['x', '.', 'b'] })]);
+    const [entry] = ask(state, rulePool, { pool: 'local', namespace: 'default' }).entries.get(HOST)!;
+    expect(entry!.exportTo).toBe(entry!.rule.from[0]!.spec.exportTo);
+  });
 
   test('merge if both are exported alike, in any order of the names', () => {
     const [b, a] = [made('b', 1, { exportTo: ['x', '.'] }), made('a', 2, { exportTo: ['.', 'x'] })];
