@@ -7,11 +7,9 @@
 //   - Sets are found by their elements, so that equal views share one set and one digest.
 
 import { metadataText, type NodeFacets, type ProxyRecord, type Subscription } from '../../core/model/proxy.ts';
-import type { Resource } from '../../core/model/resource.ts';
-import { interning } from '../../core/query/memo.ts';
 import type { Provenance } from '../../core/query/provenance.ts';
 import type { Handle } from '../../core/query/proxy-facets.ts';
-import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
+import type { Query, Selection } from '../../core/query/reader.ts';
 import { SliceGrowth } from '../../core/query/slice-growth.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
@@ -19,26 +17,8 @@ import { findSource, type ResourceSource, sourceKey } from '../assemble/source.t
 import { type EncodingWork, encodeResource } from './encode.ts';
 import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';
+import { type Made, type ServedType, sourceOf } from './served-type.ts';
 import { SetBook } from './set-book.ts';
-
-type Made = readonly Resource<object>[];
-
-interface ServedType {
-  readonly url: string;
-  readonly all: Query<string, Made> | undefined;
-  readonly named: ResourceSource['named'];
-  /** Argument: the id of a list of names (ListIds). The resources that exist, in the order of the list. */
-  readonly byList: Query<string, Made> | undefined;
-  /** For large lists: the parts that resources are made from (`query`, argument as above), and what is made of each. */
-  readonly pieces: readonly ServedPieces[];
-  /** If `byList` asks for each name and for nothing else. */
-  readonly eachName: ResourceSource['named'];
-}
-
-interface ServedPieces {
-  readonly query: Query<string, readonly object[]>;
-  readonly each: Selection<object, unknown>;
-}
 
 /** A part of a set, or a resource by its name. */
 type Part =
@@ -52,6 +32,8 @@ export interface SliceResult<T> {
 
 /** Encoding this many bytes costs about as much as one query: a unit of work. */
 const BYTES_PER_UNIT = 4_096;
+/** A set of more resources takes as long as a slice. */
+const LIST_ALONE_MIN = 16_384;
 /** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
 
@@ -271,6 +253,7 @@ export class Engine {
     if (made.length === 0) return new ResourceSet(url, made);
     const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
+    const encodings = this.#encodings;
     let fresh = false;
     const work: EncodingWork = {
       before: () => {
@@ -288,7 +271,15 @@ export class Engine {
       encodeResource(url, name, message, work, before?.resources.get(name));
       if (fresh) this.#encoded.set(made, i + 1);
     }
+    // A long list becomes a set in a slice of its own, not in that which has encoded the last of it.
+    if (made.length > LIST_ALONE_MIN && this.#encodings > encodings) this.#endSlice();
     return this.#sets.make(url, made);
+  }
+
+  /** Interrupts `look`, which goes on from here in its next slice; nothing otherwise. */
+  #endSlice(): void {
+    this.tracker.charge(Number.MAX_SAFE_INTEGER);
+    this.tracker.spend();
   }
 
   #viewsOf(proxy: ProxyRecord): ProxyViews {
@@ -316,55 +307,6 @@ export class Engine {
 }
 
 const nothing: Made = [];
-
-function sourceOf(source: ResourceSource, lists: ListIds): ServedType {
-  // The argument of `all` is always the empty string.
-  const all = source.all as unknown as Query<string, Made> | undefined;
-  const pieces = piecesOf(source, lists);
-  const isMadeByName = all === undefined && pieces.length === 0 && source.listed === undefined;
-  const eachName = isMadeByName ? source.named : undefined;
-  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces[0], lists), pieces, eachName };
-}
-
-function piecesOf({ url, pieces = [] }: ResourceSource, lists: ListIds): ServedType['pieces'] {
-  return pieces.map(({ list: listOf, each }) => {
-    const row = `${each.name}/${url}`;
-    // Equal parts become one object, so that equal lists have identical elements for every proxy.
-    const internedPieces = interning(`xds/interning/${row}`);
-    const run = (reader: ProxyReader, list: string): readonly object[] =>
-      listOf(reader, lists.get(list)).map(piece => reader.make(internedPieces, piece));
-    return { query: { name: `xds/pieces/${row}`, run }, each };
-  });
-}
-
-function listQueryOf(
-  { url, generator = '', all, named, listed }: ResourceSource,
-  pieces: ServedPieces | undefined,
-  lists: ListIds,
-): Query<string, Made> | undefined {
-  const name = `xds/byList/${sourceKey(url, generator)}`;
-  if (listed !== undefined) return { name, run: (reader, list) => listed(reader, lists.get(list)) };
-  if (named === undefined || all !== undefined) return undefined;
-  if (pieces !== undefined) {
-    const each = pieces.each as Selection<object, Resource<object>>;
-    // One selection for all proxies with the same list. After a change of a few parts it re-runs only for those
-    // (`lineage`).
-    const together: Selection<{ readonly list: string; readonly of: readonly object[] }, Made> = {
-      name: `xds/together/${url}`,
-      lineage: ({ list }) => list,
-      run: (reader, { of }) => reader.selectEach(each, of),
-    };
-    return { name, run: (reader, list) => reader.select(together, { list, of: reader.get(pieces.query, list) }) };
-  }
-  return {
-    name,
-    run: (reader, list) =>
-      lists
-        .get(list)
-        .map(one => reader.get(named, one))
-        .filter(made => made !== undefined),
-  };
-}
 
 /** Compares everything that a tracked reader can read (core/query/read-index.ts). */
 function sameConfig(a: State, b: State): boolean {

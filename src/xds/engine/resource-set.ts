@@ -14,26 +14,26 @@ export class ResourceSet {
   readonly typeUrl: string;
   /** In name order. */
   readonly resources: ReadonlyMap<string, EncodedResource>;
-  /** Resource name → content hash, in name order. */
-  readonly versions: ReadonlyMap<string, string>;
   readonly #made: readonly Made[];
+  #versions: ReadonlyMap<string, string> | undefined;
   #aliases: ReadonlyMap<string, readonly string[]> | undefined;
   #digest: string | undefined;
 
   /** If several resources have one name, the first counts. */
   constructor(typeUrl: string, made: readonly Made[]) {
     const resources = new Map<string, EncodedResource>();
-    const versions = new Map<string, string>();
-    for (const { name, message } of isSorted(made) ? made : [...made].sort(byName)) {
-      if (resources.has(name)) continue;
-      const encoded = encodeResource(typeUrl, name, message as object);
-      resources.set(name, encoded);
-      versions.set(name, encoded.version);
+    for (const { name, message } of isSorted(made) ? made : distinct([...made].sort(byName))) {
+      resources.set(name, encodeResource(typeUrl, name, message as object));
     }
     this.typeUrl = typeUrl;
     this.resources = resources;
-    this.versions = versions;
     this.#made = made;
+  }
+
+  /** Resource name → content hash, in name order. */
+  get versions(): ReadonlyMap<string, string> {
+    this.#versions ??= new Map(Array.from(this.resources, ([name, { version }]) => [name, version] as const));
+    return this.#versions;
   }
 
   get size(): number {
@@ -74,9 +74,14 @@ function aliasesOf(made: readonly Made[]): ReadonlyMap<string, readonly string[]
   return found;
 }
 
-function isSorted(made: readonly { readonly name: string }[]): boolean {
-  for (let i = 1; i < made.length; i++) if (made[i]!.name < made[i - 1]!.name) return false;
+/** True only if no name occurs twice. */
+function isSorted(made: readonly Made[]): boolean {
+  for (let i = 1; i < made.length; i++) if (made[i]!.name <= made[i - 1]!.name) return false;
   return true;
+}
+
+function distinct(sorted: readonly Made[]): readonly Made[] {
+  return sorted.filter(({ name }, i) => name !== sorted[i - 1]?.name);
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

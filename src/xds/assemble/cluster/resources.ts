@@ -4,6 +4,7 @@
 // Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters).
 
 import { append } from '../../../core/base/append.ts';
+import { joined } from '../../../core/base/groups.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
@@ -57,10 +58,10 @@ export const clusters: Query<'', Clusters> = {
     const patches = reader.get(clusterPatches, outboundContext(reader));
     const patched = (of: ServiceClusters): Clusters =>
       patchedClusters(reader, reader.select(outboundClusters, of), patches);
-    const outbound = servicesOfClusters(reader).flatMap(patched);
-    const sniDnat = servicesOfSniDnatClusters(reader).flatMap(patched);
-    const others = [...reader.get(ownClusters, ''), ...sniDnat];
-    const all = isPatched(reader) ? distinct([...outbound, ...others]) : [...outbound, ...distinct(others)];
+    const outbound = servicesOfClusters(reader).map(patched);
+    const sniDnat = servicesOfSniDnatClusters(reader).map(patched);
+    const others = joined([reader.get(ownClusters, ''), ...sniDnat]);
+    const all = isPatched(reader) ? distinct(joined([...outbound, others])) : joined([...outbound, distinct(others)]);
     return all.sort((a, b) => compareText(a.name, b.name));
   },
 };
@@ -76,8 +77,8 @@ export const outwardClusters: Query<'', Clusters> = {
     if (isRenaming(reader, context)) return reader.get(clusters, '');
     const patches = reader.get(clusterPatches, context);
     const services = [...servicesOfClusters(reader), ...servicesOfSniDnatClusters(reader)];
-    const made = services.flatMap(of => patchedClusters(reader, reader.select(outboundClusters, of), patches));
-    return distinct([...made, ...clustersAddedFor(reader, context)]);
+    const made = services.map(of => patchedClusters(reader, reader.select(outboundClusters, of), patches));
+    return distinct(joined([...made, clustersAddedFor(reader, context)]));
   },
 };
 
@@ -133,7 +134,7 @@ const outboundClusters: Selection<ServiceClusters, Clusters> = {
   name: 'cluster/outboundClusters',
   run: (reader, { service, rule, sniDnat }) => {
     const blocks = outboundBlocks(service, rule, sniDnat);
-    if (blocks.length > 0) return blocks.flatMap(block => reader.select(outboundBlock, block));
+    if (blocks.length > 0) return joined(blocks.map(block => reader.select(outboundBlock, block)));
     return made(reader, selectOutboundClusters(reader, partsOf(reader), service, rule, sniDnat));
   },
 };

@@ -143,6 +143,58 @@ describe('the engine', () => {
     expect(setOf('one', CDS)!.size).toBe(count);
   });
 
+  test('makes a set of a long list in a slice after those that encode it', () => {
+    const made = Array.from({ length: 20_000 }, (_, i) => ({
+      name: `n${i}`,
+      message: { name: `n${i}` },
+      problems: [],
+    }));
+    const own = new Engine([{ url: CDS, all: { name: 'test/many', run: () => made } }]);
+    const proxy = host.state().proxies.get('one')!;
+    const look = own.look();
+    expect(look(1_000_000, host.state(), proxy).value).toBeUndefined();
+    expect(look(1_000_000, host.state(), proxy).value!.get(CDS)!.size).toBe(made.length);
+  });
+
+  test('asks for the parts of many names in blocks, each of which stays made', async () => {
+    const names = Array.from({ length: 3_000 }, (_, i) => `n${String(i).padStart(4, '0')}`);
+    await host.record([
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection: 'one',
+        typeUrl: RDS,
+        subscribe: names,
+        unsubscribe: [],
+        wildcard: false,
+      },
+    ]);
+    const asked: number[] = [];
+    const own = new Engine([
+      {
+        url: RDS,
+        named: { name: 'test/named', run: () => undefined },
+        pieces: [
+          {
+            list: (_, of) => {
+              asked.push(of.length);
+              return of.map(name => ({ name }));
+            },
+            each: { name: 'test/each', run: (_, piece) => ({ ...piece, message: { ...piece }, problems: [] }) },
+          },
+        ],
+      },
+    ]);
+    const look = own.look();
+    const proxy = host.state().proxies.get('one')!;
+    let view = look(100, host.state(), proxy).value;
+    while (view === undefined) view = look(100, host.state(), proxy).value;
+    expect([...view.get(RDS)!.resources.keys()]).toEqual(names);
+    expect(Math.max(...asked)).toBe(256);
+    // Interrupted runs of one block at most.
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBeLessThan(10 * names.length);
+  });
+
   test('encodes one large resource in slices of one size', async () => {
     const megabytes = 10;
     const text = 'x'.repeat(1_024);
