@@ -6,16 +6,18 @@
 // the same; tests of ours hold it).
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
-import { append } from '../../base/append.ts';
+import { groupsOf } from '../../base/groups.ts';
 import { hostIndexOf } from '../../model/host-index.ts';
-import { bySpecificity, subsetOf } from '../../model/hosts.ts';
+import { subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';
+import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
 import { servicesByNamespace } from '../scope/scope-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
 import { isVisible } from '../scope/visibility.ts';
+import { collapsedHosts, type GatewayVirtualHost } from './collapsed-hosts.ts';
 import { sessionOf } from './persistent-session.ts';
 import {
   inferFrom,
@@ -23,20 +25,6 @@ import {
   type VirtualServiceRoutesInputs,
   virtualServiceRoutesInputs,
 } from './virtual-service-routes.ts';
-
-export interface GatewayVirtualHost {
-  /** Also the first domain. */
-  readonly host: string;
-  /** Declared port of the first server with the host. */
-  readonly port: number;
-  /** Never empty; more than one where hosts with the same routes were joined. */
-  readonly domains: readonly string[];
-  readonly requireTls: boolean;
-  /** Of the service of that name, if there is one: see persistent-session.ts. */
-  readonly session: string;
-  /** In order; empty for a host that only redirects to TLS. One object for each VirtualService and Gateway. */
-  readonly routes: readonly VirtualServiceRoutesInputs[];
-}
 
 export interface GatewayVirtualHosts {
   /** Declared port of the first server of the route. */
@@ -52,23 +40,48 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
     const servers = Object.hasOwn(routes, routeName) ? routes[routeName]! : [];
     const [first] = servers;
     if (first === undefined) return undefined;
-    const hosts = new Map<string, OpenHost>();
-    const http3 = servers.some(server => server.http3);
-    const namespace = reader.facet('namespace');
-    const byGateway = new Map<string, MergedServer[]>();
-    for (const merged of servers) {
-      const known = byGateway.get(merged.gatewayName);
-      if (known === undefined) byGateway.set(merged.gatewayName, [merged]);
-      else known.push(merged);
-    }
-    for (const merged of servers) {
-      addServer(reader, { merged, beside: byGateway.get(merged.gatewayName)!, http3 }, namespace, hosts);
-    }
-    const found = [...hosts.values()];
-    const collapse = found.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
-    return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
+    const hosts = isLong(reader, servers) ? reader.get(manyHosts, routeName) : openHosts(reader, servers);
+    const collapse = hosts.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
+    return { port: declaredPort(first), hosts: collapse ? collapsedHosts(reader, hosts) : hosts };
   },
 };
+
+/** VirtualServices have more hosts than one run goes through. */
+function isLong(reader: ProxyReader, servers: readonly MergedServer[]): boolean {
+  let hosts = 0;
+  for (const gateway of new Set(servers.map(({ gatewayName }) => gatewayName))) {
+    hosts += hostsOf(virtualServicesAt(reader, gateway));
+  }
+  return hosts > HOSTS_TOGETHER_MAX;
+}
+
+const HOSTS_TOGETHER_MAX = 4_096;
+
+function hostsOf(virtualServices: readonly ResolvedVirtualService[]): number {
+  let count = 0;
+  for (const { hosts } of virtualServices) count += hosts.length;
+  return count;
+}
+
+function virtualServicesAt(reader: ProxyReader, gateway: string): readonly ResolvedVirtualService[] {
+  return reader.get(virtualServicesFor, { namespace: reader.facet('namespace'), gateway });
+}
+
+/** Argument: the name of a route configuration. */
+const manyHosts: Query<string, readonly OpenHost[]> = {
+  name: 'select/manyGatewayHosts',
+  run: (reader, routeName) => openHosts(reader, reader.get(mergedGateway, '').routes[routeName]!),
+};
+
+function openHosts(reader: ProxyReader, servers: readonly MergedServer[]): readonly OpenHost[] {
+  const hosts = new Map<string, OpenHost>();
+  const http3 = servers.some(server => server.http3);
+  const byGateway = groupsOf(servers, ({ gatewayName }) => gatewayName);
+  for (const merged of servers) {
+    addServer(reader, { merged, beside: byGateway.get(merged.gatewayName)!, http3 }, hosts);
+  }
+  return [...hosts.values()];
+}
 
 /** A VirtualService at a server. */
 interface Place {
@@ -80,7 +93,9 @@ interface Place {
 }
 
 interface PlacedRoutes {
-  readonly hosts: readonly { readonly name: string; readonly session: string }[];
+  readonly hosts: readonly string[];
+  /** Of each host; empty if there are none at all. */
+  readonly sessions: readonly string[];
   /** Empty hosts if there are none. */
   readonly routes: VirtualServiceRoutesInputs | undefined;
 }
@@ -94,15 +109,14 @@ const placedRoutes: Selection<Place, PlacedRoutes> = {
 const FEW = 16;
 
 function routesPlaced(reader: ProxyReader, { virtualService, merged, beside, http3 }: Place): PlacedRoutes {
-  const shared = hostsAt(merged, virtualService);
-  if (shared.length === 0) return NOWHERE;
+  const hosts = lowerHosts(reader, merged, virtualService);
+  if (hosts.length === 0) return NOWHERE;
   const routes =
     beside.length === 1
       ? routesOf(reader, { virtualService, at: merged, http3 })
       : firstRoutes(reader, { virtualService, merged, beside, http3 });
   if (routes === undefined) return NOWHERE;
-  const hosts = shared.map(host => host.toLowerCase());
-  return { hosts: hosts.map(name => ({ name, session: sessionOfHost(reader, name, virtualService) })), routes };
+  return { hosts, sessions: sessionsOf(reader, hosts, virtualService), routes };
 }
 
 /** Those of the first server that has a host in common and where a rule applies. */
@@ -137,11 +151,31 @@ function routesOf(
   return virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, at, http3, virtualService));
 }
 
+/** In small letters. */
+function lowerHosts(reader: ProxyReader, { server }: MergedServer, of: ResolvedVirtualService): readonly string[] {
+  const at = { server, virtualService: of };
+  return of.hosts.length > HOSTS_TOGETHER_MAX ? reader.make(manyLowerHosts, at) : manyLowerHosts.run(at);
+}
+
+interface HostsPlace {
+  readonly server: MergedServer['server'];
+  readonly virtualService: ResolvedVirtualService;
+}
+
+const manyLowerHosts: Generator<HostsPlace, readonly string[]> = {
+  name: 'select/manyLowerHosts',
+  run: ({ server, virtualService }) => sharedHosts(server.hosts ?? [], virtualService).map(host => host.toLowerCase()),
+  work: ({ length }) => length / HOSTS_PER_WORK_UNIT,
+};
+
+/** Hosts that are gone through in about the time of one run of a query. */
+const HOSTS_PER_WORK_UNIT = 100;
+
 function hostsAt({ server }: MergedServer, virtualService: ResolvedVirtualService): readonly string[] {
   return sharedHosts(server.hosts ?? [], virtualService);
 }
 
-const NOWHERE: PlacedRoutes = { hosts: [], routes: undefined };
+const NOWHERE: PlacedRoutes = { hosts: [], sessions: [], routes: undefined };
 
 /** One object for each VirtualService at a server: a later run then finds the calls of this one without a look-up. */
 const places = new WeakMap<ResolvedVirtualService, Place>();
@@ -155,40 +189,35 @@ function placeAt(virtualService: ResolvedVirtualService, at: Omit<Place, 'virtua
   return place;
 }
 
-interface OpenHost {
-  readonly host: string;
-  readonly port: number;
-  readonly domains: string[];
+interface OpenHost extends GatewayVirtualHost {
   requireTls: boolean;
-  readonly session: string;
-  readonly routes: VirtualServiceRoutesInputs[];
+  routes: readonly VirtualServiceRoutesInputs[];
 }
 
-function addServer(
-  reader: ProxyReader,
-  at: Omit<Place, 'virtualService'>,
-  namespace: string,
-  hosts: Map<string, OpenHost>,
-): void {
+function addServer(reader: ProxyReader, at: Omit<Place, 'virtualService'>, hosts: Map<string, OpenHost>): void {
   const { merged } = at;
   const requireTls = merged.server.tls?.httpsRedirect === true;
   const port = declaredPort(merged);
-  const all = reader.get(virtualServicesFor, { namespace, gateway: merged.gatewayName });
+  const all = virtualServicesAt(reader, merged.gatewayName);
   // An entry each pays where a later run finds many of them; most Gateways have few VirtualServices.
   const placed =
-    all.length <= FEW
+    all.length <= FEW && hostsOf(all) <= HOSTS_TOGETHER_MAX
       ? all.map(virtualService => routesPlaced(reader, { virtualService, ...at }))
       : reader.selectEach(
           placedRoutes,
           all.map(virtualService => placeAt(virtualService, at)),
         );
-  for (const { hosts: shared, routes } of placed) {
-    if (routes === undefined) continue;
-    for (const { name: host, session } of shared) {
+  for (const { hosts: shared, sessions, routes: added } of placed) {
+    if (added === undefined) continue;
+    const alone = [added];
+    for (let i = 0; i < shared.length; i++) {
+      const host = shared[i]!;
       const known = hosts.get(host);
-      if (known === undefined) hosts.set(host, { host, port, domains: [host], requireTls, session, routes: [routes] });
-      else {
-        known.routes.push(routes);
+      if (known === undefined) {
+        const session = sessions[i] ?? '';
+        hosts.set(host, { host, port, domains: [host], requireTls, session, routes: alone });
+      } else {
+        known.routes = [...known.routes, added];
         if (requireTls) known.requireTls = true;
       }
     }
@@ -207,11 +236,15 @@ function redirectToTls(merged: MergedServer, hosts: Map<string, OpenHost>): void
   }
 }
 
-/** Where the host is a service that the VirtualService itself sends requests to. */
-function sessionOfHost(reader: ProxyReader, name: string, virtualService: ResolvedVirtualService): string {
-  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
-  if (!virtualService.destinations.all.some(({ host }) => host === name)) return '';
-  return sessionOf(reader, destinationService(reader, name, virtualService.namespace));
+/** Of hosts that are services to which the VirtualService itself sends requests. */
+function sessionsOf(
+  reader: ProxyReader,
+  hosts: readonly string[],
+  { destinations, namespace }: ResolvedVirtualService,
+): readonly string[] {
+  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return [];
+  const reached = new Set(destinations.all.map(({ host }) => host));
+  return hosts.map(name => (reached.has(name) ? sessionOf(reader, destinationService(reader, name, namespace)) : ''));
 }
 
 function declaredPort(merged: MergedServer): number {
@@ -225,6 +258,8 @@ function declaredPort(merged: MergedServer): number {
 function sharedHosts(serverHosts: readonly string[], { hosts, namespace }: ResolvedVirtualService): readonly string[] {
   // A list while there are few, the usual case; a search of hundreds would be slow.
   const isMany = serverHosts.length * hosts.length > LIST_MAX;
+  // To build an index takes longer than to go through the hosts a few times.
+  const isIndexed = isMany && serverHosts.length > PASSES_MAX;
   const found: string[] | Set<string> = isMany ? new Set<string>() : [];
   const add = (host: string): void => {
     if (!Array.isArray(found)) found.add(host);
@@ -234,7 +269,7 @@ function sharedHosts(serverHosts: readonly string[], { hosts, namespace }: Resol
     const slash = written.indexOf('/');
     if (slash >= 0 && written.slice(0, slash) !== namespace) continue;
     const serverHost = written.slice(slash + 1);
-    if (isMany) for (const host of hostIndexOf(hosts).meeting(serverHost)) add(host);
+    if (isIndexed) for (const host of hostIndexOf(hosts).meeting(serverHost)) add(host);
     else
       for (const host of hosts) {
         if (subsetOf(host, serverHost)) add(host);
@@ -245,6 +280,7 @@ function sharedHosts(serverHosts: readonly string[], { hosts, namespace }: Resol
 }
 
 const LIST_MAX = 64;
+const PASSES_MAX = 4;
 
 function placeOf(
   reader: ProxyReader,
@@ -267,33 +303,6 @@ function placeOf(
 function destinationService(reader: ProxyReader, host: string, namespace: string): Service | undefined {
   const beside = reader.get(servicesByNamespace, host).find(service => service.namespace === namespace);
   return beside !== undefined && isVisible(beside, reader.facet('namespace')) ? beside : reader.get(scopeService, host);
-}
-
-/**
- * Hosts with routes from the same VirtualServices through the same Gateways become domains of one virtual host. A host
- * is compared with the last virtual host of its routes only: one that redirects to TLS, or does not, parts the others.
- */
-function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
-  const kept: OpenHost[] = [];
-  /** By their first routes: there can be thousands of hosts, and few begin alike. */
-  const alike = new Map<VirtualServiceRoutesInputs | undefined, OpenHost[]>();
-  for (const host of [...hosts].sort((a, b) => byCollapseOrder(a.host, b.host))) {
-    const candidates = alike.get(host.routes[0]) ?? [];
-    const last = candidates.findLast(other => sameItems(other.routes, host.routes));
-    if (last !== undefined && last.requireTls === host.requireTls) {
-      append(last.domains, host.domains);
-      continue;
-    }
-    kept.push(host);
-    candidates.push(host);
-    alike.set(host.routes[0], candidates);
-  }
-  return kept;
-}
-
-function byCollapseOrder(a: string, b: string): number {
-  const wild = Number(a.startsWith('*')) - Number(b.startsWith('*'));
-  return wild || b.length - a.length || bySpecificity(a, b);
 }
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {

@@ -2,16 +2,17 @@
 // duplicate domains are removed. Nothing here depends on the proxy's namespace, so all namespaces share it, and a
 // changed VirtualService is one part of hundreds.
 
+import { blocksOf } from '../../../core/base/groups.ts';
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { Selection } from '../../../core/query/reader.ts';
+import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
 import { defaultRouteSelector } from '../../../core/select/route/default-route.ts';
 import { sessionOf } from '../../../core/select/route/persistent-session.ts';
 import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/route/sidecar-virtual-hosts.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import { defaultRoutes } from '../../generate/route/default-route.ts';
-import { type Claim, hostClaim } from '../../generate/route/domains.ts';
+import { type Claim, hostClaim, hostClaims } from '../../generate/route/domains.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 
 export interface RoutedHost {
@@ -35,12 +36,19 @@ export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
     const routes = reader.make(routesOf, { inputs });
     const ofServices = services.map((of): RoutedHost => ({ of, port, routes, session: sessionOf(reader, of) }));
     if (names.length === 0) return { hosts: ofServices, problems: routes.problems };
-    const others = names.map((host): RoutedHost => {
-      return { of: reader.make(hostClaim, { host, port }), port, routes, session: '' };
-    });
+    const others = claimsOf(reader, names, port).map((of): RoutedHost => ({ of, port, routes, session: '' }));
     return { hosts: [...others, ...ofServices], problems: routes.problems };
   },
 };
+
+/** More hosts have claims that are made, and made anew, together. */
+const HOSTS_ALONE_MAX = 1_024;
+const HOSTS_TOGETHER = 512;
+
+function claimsOf(reader: ProxyReader, hosts: readonly string[], port: number): readonly Claim[] {
+  if (hosts.length <= HOSTS_ALONE_MAX) return hosts.map(host => reader.make(hostClaim, { host, port }));
+  return blocksOf(hosts, HOSTS_TOGETHER).flatMap(block => reader.make(hostClaims, { hosts: block, port }));
+}
 
 /**
  * Looked up by the identity of `inputs`: equal inputs of sidecars are one object

@@ -6,17 +6,25 @@
 // therefore one change at every step (Selection.lineage), and steps that do not depend on the proxy are shared by all
 // namespaces.
 
+import { append } from '../../../core/base/append.ts';
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
-import { interning } from '../../../core/query/memo.ts';
+import { type Generator, interning } from '../../../core/query/memo.ts';
 import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
+import { MEMBERS_PER_WORK_UNIT } from '../../../core/query/work-budget.ts';
 import { routeHeaderOptions } from '../../../core/select/proxy/proxy-headers.ts';
 import { selectCatchAll } from '../../../core/select/route/catch-all.ts';
 import { claimSelector } from '../../../core/select/route/domains.ts';
 import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/route/sidecar-virtual-hosts.ts';
 import { catchAll } from '../../generate/route/catch-all.ts';
 import { type Claim, portedClaim, serviceClaim } from '../../generate/route/domains.ts';
-import { type Kept, withoutDuplicates } from '../../generate/route/duplicates.ts';
+import {
+  type Deduplicated,
+  firstClaims,
+  type Kept,
+  sortedClaims,
+  withoutDuplicates,
+} from '../../generate/route/duplicates.ts';
 import { domainsOnPort, forEveryDomain, placesByDomain, placesOf } from '../../generate/route/sidecar.ts';
 import { virtualHost } from '../../generate/route/virtual-host.ts';
 import type { GeneratedRoutes } from '../../generate/route/virtual-service-routes.ts';
@@ -57,14 +65,43 @@ export function virtualHostsOfPort(reader: ProxyReader, port: number): MadeVirtu
 
 function allHosts(reader: ProxyReader, of: PortVirtualHosts): MadeVirtualHosts {
   const found = reader.select(hostsOfPort, of);
-  const context = hostContext(reader, found, of.port);
-  const hosts: VirtualHost[] = [];
-  for (let place = 0; place < found.kept.length; place++) {
-    const host = hostAt(reader, context, place);
-    if (host !== undefined) hosts.push(host);
+  const { port } = of;
+  const count = found.kept.length;
+  if (count <= HOSTS_ALONE_MAX) {
+    return { virtualHosts: hostsWithin.run(reader, { found, port, from: 0, to: count }), problems: found.problems };
   }
-  return { virtualHosts: hosts, problems: found.problems };
+  const virtualHosts: VirtualHost[] = [];
+  for (let from = 0; from < count; from += HOSTS_TOGETHER) {
+    append(virtualHosts, reader.select(hostsWithin, { found, port, from, to: Math.min(count, from + HOSTS_TOGETHER) }));
+  }
+  return { virtualHosts, problems: found.problems };
 }
+
+/** More hosts are gone through in blocks, so that what is made of them stays made when the work is interrupted. */
+const HOSTS_ALONE_MAX = 4_096;
+const HOSTS_TOGETHER = 512;
+
+interface HostRange {
+  readonly found: HostsOfPort;
+  readonly port: number;
+  /** Places. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+const hostsWithin: Selection<HostRange, readonly VirtualHost[]> = {
+  name: 'route/hostsWithin',
+  run: (reader, { found, port, from, to }) => {
+    const context = hostContext(reader, found, port);
+    const hosts: VirtualHost[] = [];
+    for (let place = from; place < to; place++) {
+      const host = hostAt(reader, context, place);
+      if (host !== undefined) hosts.push(host);
+    }
+    return hosts;
+  },
+};
 
 interface HostsOfPort {
   /** By name. */
@@ -80,10 +117,15 @@ const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
   run: (reader, of) => {
     const { claiming, routed, problems } = reader.select(routedOfPort, of);
     const claims = reader.select(claimsOf, { claiming });
-    const { kept, problems: conflicts } = reader.make(withoutDuplicates, { claims });
+    const { kept, problems: conflicts } = deduplicated(reader, claims);
     return { kept, routed, problems: [...problems, ...conflicts] };
   },
 };
+
+function deduplicated(reader: ProxyReader, claims: readonly Claim[]): Deduplicated {
+  if (claims.length <= HOSTS_ALONE_MAX) return reader.make(withoutDuplicates, { claims });
+  return reader.make(sortedClaims, { first: reader.make(firstClaims, { claims }) });
+}
 
 interface RoutedOfPort {
   readonly routed: readonly RoutedHost[];
@@ -117,7 +159,10 @@ const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
   },
 };
 
-const oneOfEqualClaims = interning<Claiming>('route/oneOfEqualClaims');
+const oneOfEqualClaims: Generator<Claiming, Claiming> = {
+  ...interning('route/oneOfEqualClaims'),
+  work: (_, { sources }) => sources.length / MEMBERS_PER_WORK_UNIT,
+};
 
 /** Independent of the routes: a changed route leaves the list as it is. */
 const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {

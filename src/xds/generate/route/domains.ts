@@ -27,11 +27,23 @@ export interface Claim extends Domains {
 /** Of a host of a VirtualService that is no service. */
 export const hostClaim: Generator<{ readonly host: string; readonly port: number }, Claim> = {
   name: 'route/hostClaim',
-  run: ({ host, port }) => {
-    const domain = asDomain(host.toLowerCase());
-    return { name: `${domain}:${port}`, port, domains: [domain], derived: [], hostname: undefined };
-  },
+  run: ({ host, port }) => claimOf(host, port),
 };
+
+/** Of many such hosts, in order. */
+export const hostClaims: Generator<{ readonly hosts: readonly string[]; readonly port: number }, readonly Claim[]> = {
+  name: 'route/hostClaims',
+  run: ({ hosts, port }) => hosts.map(host => claimOf(host, port)),
+  work: (_, { hosts }) => hosts.length / CLAIMS_PER_WORK_UNIT,
+};
+
+/** Claims of hosts that are made in about the time of one run of a query. */
+const CLAIMS_PER_WORK_UNIT = 32;
+
+function claimOf(host: string, port: number): Claim {
+  const domain = asDomain(host.toLowerCase());
+  return { name: `${domain}:${port}`, port, domains: [domain], derived: [], hostname: undefined };
+}
 
 /** For a client that compares hosts with their ports. */
 export const portedClaim: Generator<{ readonly claim: Claim }, Claim> = {
