@@ -25,9 +25,9 @@ import { type TrafficClass, waypointTraffic } from '../../../core/select/telemet
 import { endpointMetadata, innerTarget, keptDestination } from '../../generate/listener/filter-state.ts';
 import { waypointChain, waypointListener, waypointRouteConfiguration } from '../../generate/listener/waypoint.ts';
 import { defaultRoutes } from '../../generate/route/default-route.ts';
-import { virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 import type { Filter, FilterChain, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 import { patchedRoutes } from '../patch/routes.ts';
+import { routesOfVirtualService } from '../route/virtual-service-routes.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
 import { portOfExtensions } from './extension-filters.ts';
 import { networkFilters, terminalFilters } from './filters.ts';
@@ -126,7 +126,7 @@ function routesOf(reader: ProxyReader, { name, service, port }: WaypointChain): 
   const selected = waypointRoutes(reader, service, port);
   const domain = service.resolution === 'DynamicDNS' ? service.hostname : '*';
   if (selected.length === 0) return defaultRoutesOf(reader, name, service.hostname, port.port, domain);
-  const routes = selected.flatMap(inputs => reader.make(virtualServiceRoutes, inputs).routes);
+  const routes = selected.flatMap(inputs => routesOfVirtualService(reader, inputs).routes);
   return reader.make(waypointRouteConfiguration, { name, port: port.port, domain, routes, isDefault: false });
 }
 

@@ -12,9 +12,9 @@ import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virt
 import { asDomain } from '../../generate/route/domains.ts';
 import { blackHole, joinedRoutes } from '../../generate/route/gateway.ts';
 import { virtualHost } from '../../generate/route/virtual-host.ts';
-import { virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
 import type { MadeVirtualHosts } from './sidecar.ts';
+import { routesOfVirtualService } from './virtual-service-routes.ts';
 
 /** undefined: no server of the proxy's Gateways has a route configuration of this name. */
 export function gatewayRoute(reader: ProxyReader, routeName: string): MadeVirtualHosts | undefined {
@@ -67,7 +67,7 @@ function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
 }
 
 function madeHost(reader: ProxyReader, of: GatewayVirtualHost, attemptCount: boolean): Made {
-  const made = of.routes.map(inputs => reader.make(virtualServiceRoutes, inputs));
+  const made = of.routes.map(inputs => routesOfVirtualService(reader, inputs));
   const host = reader.make(virtualHost, {
     name: `${asDomain(of.host)}:${of.port}`,
     // Unlike on sidecars, an IPv6 address stands without brackets.

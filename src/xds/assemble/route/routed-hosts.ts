@@ -5,15 +5,14 @@
 import { blocksOf } from '../../../core/base/groups.ts';
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
-import type { Generator } from '../../../core/query/memo.ts';
 import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
 import { defaultRouteSelector } from '../../../core/select/route/default-route.ts';
 import { sessionOf } from '../../../core/select/route/persistent-session.ts';
 import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/route/sidecar-virtual-hosts.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import { defaultRoutes } from '../../generate/route/default-route.ts';
 import { type Claim, hostClaim, hostClaims } from '../../generate/route/domains.ts';
-import { type GeneratedRoutes, virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
+import type { GeneratedRoutes } from '../../generate/route/virtual-service-routes.ts';
+import { routesOfInterned } from './virtual-service-routes.ts';
 
 export interface RoutedHost {
   /** A service, whose domains depend on the proxy, or the claim of a host without a service. */
@@ -33,7 +32,7 @@ export interface RoutedHosts {
 export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   name: 'route/routedHosts',
   run: (reader, { port, hosts: names, services, routes: inputs }) => {
-    const routes = reader.make(routesOf, { inputs });
+    const routes = routesOfInterned(reader, inputs);
     const ofServices = services.map((of): RoutedHost => ({ of, port, routes, session: sessionOf(reader, of) }));
     if (names.length === 0) return { hosts: ofServices, problems: routes.problems };
     const others = claimsOf(reader, names, port).map((of): RoutedHost => ({ of, port, routes, session: '' }));
@@ -49,15 +48,6 @@ function claimsOf(reader: ProxyReader, hosts: readonly string[], port: number): 
   if (hosts.length <= HOSTS_ALONE_MAX) return hosts.map(host => reader.make(hostClaim, { host, port }));
   return blocksOf(hosts, HOSTS_TOGETHER).flatMap(block => reader.make(hostClaims, { hosts: block, port }));
 }
-
-/**
- * Looked up by the identity of `inputs`: equal inputs of sidecars are one object
- * (core/select/route/sidecar-virtual-hosts.ts).
- */
-const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, GeneratedRoutes> = {
-  name: 'route/routesOf',
-  run: ({ inputs }) => virtualServiceRoutes.run(inputs),
-};
 
 /** Services that no VirtualService takes, all in one run: each costs little and has few reads of its own. */
 export const defaultlyRouted: Selection<DefaultHosts, readonly RoutedHost[]> = {

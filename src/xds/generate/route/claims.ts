@@ -11,7 +11,7 @@ const CLAIM_PREFIX = '@request.auth.claims';
 
 /** The path of the claim, or undefined if the key names an ordinary header (a malformed path makes one, too). */
 export function claimPath(key: string): readonly string[] | undefined {
-  if (!key.toLowerCase().startsWith(CLAIM_PREFIX)) return undefined;
+  if (!key.startsWith('@') || !key.toLowerCase().startsWith(CLAIM_PREFIX)) return undefined;
   const rest = key.slice(CLAIM_PREFIX.length);
   if (rest.startsWith('.') && rest.length > 1) return rest.slice(1).split('.');
   if (/^\[.+\]$/s.test(rest)) return rest.slice(1, -1).split('][');

@@ -4,10 +4,10 @@
 // the authority instead.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateHeadersOperations).
 
-import { compareText } from '../../../core/model/object.ts';
 import type { Headers } from '../../../core/schema/istio-types.gen.ts';
 import { type HeaderValueOption, HeaderValueOption_HeaderAppendAction } from '../../proto/types.gen.ts';
 import { orNone } from '../common/or-none.ts';
+import { sortedKeys } from '../common/sorted-keys.ts';
 
 export interface HeaderOperations {
   readonly requestHeadersToAdd: readonly HeaderValueOption[];
@@ -31,9 +31,9 @@ export function headerOperations(headers: Headers | undefined): HeaderOperations
   if (headers === undefined) return NONE;
   const { request, response } = headers;
   return {
-    requestHeadersToAdd: [...setting(request?.set), ...adding(request?.add)],
+    requestHeadersToAdd: joined(setting(request?.set), adding(request?.add)),
     requestHeadersToRemove: (request?.remove ?? []).filter(isMutable),
-    responseHeadersToAdd: [...setting(response?.set), ...adding(response?.add)],
+    responseHeadersToAdd: joined(setting(response?.set), adding(response?.add)),
     responseHeadersToRemove: (response?.remove ?? []).filter(isMutable),
     authority: authorityOf(request?.set) || authorityOf(request?.add),
   };
@@ -44,12 +44,18 @@ export function joinOperations(route: HeaderOperations, destination: HeaderOpera
   if (destination === NONE) return route;
   if (route === NONE) return destination;
   return {
-    requestHeadersToAdd: [...route.requestHeadersToAdd, ...destination.requestHeadersToAdd],
-    requestHeadersToRemove: [...route.requestHeadersToRemove, ...destination.requestHeadersToRemove],
-    responseHeadersToAdd: [...route.responseHeadersToAdd, ...destination.responseHeadersToAdd],
-    responseHeadersToRemove: [...route.responseHeadersToRemove, ...destination.responseHeadersToRemove],
+    requestHeadersToAdd: joined(route.requestHeadersToAdd, destination.requestHeadersToAdd),
+    requestHeadersToRemove: joined(route.requestHeadersToRemove, destination.requestHeadersToRemove),
+    responseHeadersToAdd: joined(route.responseHeadersToAdd, destination.responseHeadersToAdd),
+    responseHeadersToRemove: joined(route.responseHeadersToRemove, destination.responseHeadersToRemove),
     authority: route.authority || destination.authority,
   };
+}
+
+/** One of them itself while the other is empty. */
+function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  if (second.length === 0) return first;
+  return first.length === 0 ? second : [...first, ...second];
 }
 
 const ALT_SERVICE_SECONDS = 86_400;
@@ -74,31 +80,40 @@ export function headerFields(operations: HeaderOperations): Partial<Omit<HeaderO
 const NO_FIELDS: ReturnType<typeof headerFields> = {};
 
 function isMutable(name: string): boolean {
-  return !name.startsWith(':') && name.toLowerCase() !== 'host';
+  return !name.startsWith(':') && !isHost(name);
 }
+
+/** A name of another length is not put into small letters. */
+function isHost(name: string): boolean {
+  return name.length === HOST.length && name.toLowerCase() === HOST;
+}
+
+function isAuthority(name: string): boolean {
+  return name.length === AUTHORITY.length && name.toLowerCase() === AUTHORITY;
+}
+
+const HOST = 'host';
+const AUTHORITY = ':authority';
 
 type Values = Readonly<Record<string, string>> | undefined;
 
 function setting(values: Values): readonly HeaderValueOption[] {
   const appendAction = HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD;
-  return mutable(values).map(([key, value]) => ({ header: { key, value }, appendAction }));
+  const found: HeaderValueOption[] = [];
+  for (const key of sortedKeys(values))
+    if (isMutable(key)) found.push({ header: { key, value: values![key]! }, appendAction });
+  return found;
 }
 
 /** Appending is the default of the field. */
 function adding(values: Values): readonly HeaderValueOption[] {
-  return mutable(values).map(([key, value]) => ({ header: { key, value } }));
-}
-
-function mutable(values: Values): readonly (readonly [string, string])[] {
-  return Object.entries(values ?? {})
-    .filter(([name]) => isMutable(name))
-    .sort(([a], [b]) => compareText(a, b));
+  const found: HeaderValueOption[] = [];
+  for (const key of sortedKeys(values)) if (isMutable(key)) found.push({ header: { key, value: values![key]! } });
+  return found;
 }
 
 /** With both names given, `:authority` counts (Istio picks one at random). */
 function authorityOf(values: Values): string {
-  const found = Object.entries(values ?? {})
-    .filter(([name]) => name.toLowerCase() === 'host' || name.toLowerCase() === ':authority')
-    .sort(([a], [b]) => compareText(a, b));
-  return found[0]?.[1] ?? '';
+  const name = sortedKeys(values).find(key => isHost(key) || isAuthority(key));
+  return name === undefined ? '' : values![name]!;
 }

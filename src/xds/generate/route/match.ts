@@ -8,6 +8,7 @@ import { compareText } from '../../../core/model/object.ts';
 import type { HTTPMatchRequest, StringMatch } from '../../../core/schema/istio-types.gen.ts';
 import type { HeaderMatcher, MetadataMatcher, QueryParameterMatcher, RouteMatch } from '../../proto/types.gen.ts';
 import { orNone } from '../common/or-none.ts';
+import { sortedKeys } from '../common/sorted-keys.ts';
 import { claimMatcher, claimPath } from './claims.ts';
 import { isPresence, stringMatcher } from './string-match.ts';
 
@@ -15,8 +16,9 @@ import { isPresence, stringMatcher } from './string-match.ts';
 export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: boolean): RouteMatch {
   if (match === undefined) return { prefix: '/' };
   const { path, prefix, pathSeparatedPrefix, safeRegex } = pathMatch(match.uri, pathPrefix);
-  const headers = isAboutHeaders(match) ? headerMatchers(match) : nothing;
-  const queryParameters = sorted(match.queryParams).map(([name, value]) => queryMatcher(name, value));
+  const { headers, claims } = isAboutHeaders(match) ? headerMatchers(match) : noHeaders;
+  const { queryParams } = match;
+  const queryParameters = sortedKeys(queryParams).map(name => queryMatcher(name, queryParams![name]!));
   return {
     path,
     prefix,
@@ -25,7 +27,7 @@ export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: bool
     caseSensitive: match.ignoreUriCase === true ? caseInsensitive : caseSensitive,
     headers: orNone(headers),
     queryParameters: orNone(queryParameters),
-    dynamicMetadata: orNone(claimMatchers(match)),
+    dynamicMetadata: orNone(claims),
   };
 }
 
@@ -58,19 +60,33 @@ function isAboutHeaders({ headers, withoutHeaders, method, authority, scheme }: 
   return method !== undefined || authority !== undefined || scheme !== undefined;
 }
 
-function headerMatchers(match: HTTPMatchRequest): readonly HeaderMatcher[] {
+interface HeaderMatchers {
+  readonly headers: readonly HeaderMatcher[];
+  readonly claims: readonly MetadataMatcher[];
+}
+
+const noHeaders: HeaderMatchers = { headers: [], claims: [] };
+
+function headerMatchers(match: HTTPMatchRequest): HeaderMatchers {
+  const { headers, withoutHeaders } = match;
   const named: HeaderMatcher[] = [];
-  for (const [name, value] of sorted(match.headers)) {
-    if (claimPath(name) === undefined) named.push(headerMatcher(name, value));
+  const claims: MetadataMatcher[] = [];
+  for (const name of sortedKeys(headers)) {
+    const path = claimPath(name);
+    if (path === undefined) named.push(headerMatcher(name, headers![name]!));
+    else claims.push(claimMatcher(path, headers![name]!, false));
   }
-  for (const [name, value] of sorted(match.withoutHeaders)) {
-    if (claimPath(name) === undefined) named.push(withoutHeader(name, value));
+  const count = named.length;
+  for (const name of sortedKeys(withoutHeaders)) {
+    const path = claimPath(name);
+    if (path === undefined) named.push(withoutHeader(name, withoutHeaders![name]!));
+    else claims.push(claimMatcher(path, withoutHeaders![name]!, true));
   }
-  named.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
+  if (count > 0 && count < named.length) named.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
   if (match.method !== undefined) named.push(headerMatcher(':method', match.method));
   if (match.authority !== undefined) named.push(headerMatcher(':authority', match.authority));
   if (match.scheme !== undefined) named.push(headerMatcher(':scheme', match.scheme));
-  return named;
+  return { headers: named, claims };
 }
 
 function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
@@ -79,28 +95,11 @@ function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
 }
 
 function withoutHeader(name: string, match: StringMatch): HeaderMatcher {
-  const missing = isPresence(match) ? {} : { treatMissingHeaderAsEmpty: true };
-  return { ...headerMatcher(name, match), invertMatch: true, ...missing };
+  if (isPresence(match)) return { name, presentMatch: true, invertMatch: true };
+  return { name, stringMatch: stringMatcher(match)!, invertMatch: true, treatMissingHeaderAsEmpty: true };
 }
 
 function queryMatcher(name: string, match: StringMatch): QueryParameterMatcher {
   const matcher = isPresence(match) ? undefined : stringMatcher(match);
   return matcher === undefined ? { name, presentMatch: true } : { name, stringMatch: matcher };
 }
-
-function claimMatchers(match: HTTPMatchRequest): readonly MetadataMatcher[] {
-  const found: MetadataMatcher[] = [];
-  for (const [list, invert] of [[match.headers, false] as const, [match.withoutHeaders, true] as const]) {
-    for (const [name, value] of sorted(list)) {
-      const path = claimPath(name);
-      if (path !== undefined) found.push(claimMatcher(path, value, invert));
-    }
-  }
-  return found;
-}
-
-function sorted<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
-  return map === undefined ? nothing : Object.entries(map).sort(([a], [b]) => compareText(a, b));
-}
-
-const nothing: readonly never[] = [];

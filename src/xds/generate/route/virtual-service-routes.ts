@@ -36,26 +36,62 @@ export interface GeneratedRoutes {
 
 export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, GeneratedRoutes> = {
   name: 'route/virtualServiceRoutes',
-  run: inputs => {
-    const routes: Route[] = [];
-    let problems: readonly Problem[] = noProblems;
-    let parts: RuleParts | undefined;
-    for (const [ruleIndex, matchIndex] of inputs.selected) {
-      const rule = inputs.virtualService.spec.http![ruleIndex]!;
-      if (parts?.rule !== rule) parts = partsOf(inputs, rule);
-      const route = oneRoute(inputs, parts, rule.match?.[matchIndex]);
-      if (rule.redirect !== undefined && route.redirect === undefined) {
-        problems = [...problems, badRedirect(inputs.virtualService, ruleIndex, rule.redirect.redirectCode)];
-      }
-      if (inputs.proxyless && rule.corsPolicy !== undefined) {
-        problems = [...problems, unknownToGrpc(inputs.virtualService, ruleIndex)];
-      }
-      routes.push(route);
-      if (isCatchAll(route.match ?? {})) break;
-    }
-    return { routes, problems };
-  },
+  run: inputs => routesWithin(inputs, 0, inputs.selected.length),
 };
+
+/** The routes of some of the matches, by their places in `selected`; `to` is exclusive. */
+export interface MatchRange {
+  readonly inputs: VirtualServiceRoutesInputs;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const routesOfMatches: Generator<MatchRange, GeneratedRoutes> = {
+  name: 'route/routesOfMatches',
+  run: ({ inputs, from, to }) => routesWithin(inputs, from, to),
+  work: (_, { from, to }) => (to - from) / MATCHES_PER_WORK_UNIT,
+};
+
+/** Matches of which routes are made in about the time of one run of a query. */
+const MATCHES_PER_WORK_UNIT = 8;
+
+/** In order. Routes after one that matches everything are left out. */
+export const joinedMatches: Generator<{ readonly blocks: readonly GeneratedRoutes[] }, GeneratedRoutes> = {
+  name: 'route/joinedMatches',
+  run: ({ blocks }) => ({
+    routes: blocks.flatMap(({ routes }) => routes),
+    problems: blocks.flatMap(({ problems }) => problems),
+  }),
+};
+
+/** Whether no request reaches what is behind the routes. */
+export function endsWithCatchAll({ routes }: GeneratedRoutes): boolean {
+  return isCatchAll(routes.at(-1)?.match ?? {});
+}
+
+function routesWithin(inputs: VirtualServiceRoutesInputs, from: number, to: number): GeneratedRoutes {
+  const { selected, virtualService } = inputs;
+  const routes: Route[] = [];
+  let problems: Problem[] | undefined;
+  let parts: RuleParts | undefined;
+  for (let i = from; i < to; i++) {
+    const [ruleIndex, matchIndex] = selected[i]!;
+    const rule = virtualService.spec.http![ruleIndex]!;
+    if (parts?.rule !== rule) parts = partsOf(inputs, rule);
+    const route = oneRoute(inputs, parts, rule.match?.[matchIndex]);
+    if (rule.redirect !== undefined && route.redirect === undefined) {
+      problems ??= [];
+      problems.push(badRedirect(virtualService, ruleIndex, rule.redirect.redirectCode));
+    }
+    if (inputs.proxyless && rule.corsPolicy !== undefined) {
+      problems ??= [];
+      problems.push(unknownToGrpc(virtualService, ruleIndex));
+    }
+    routes.push(route);
+    if (isCatchAll(route.match ?? {})) break;
+  }
+  return { routes, problems: problems ?? noProblems };
+}
 
 const noProblems: readonly Problem[] = [];
 
@@ -73,7 +109,8 @@ interface RuleParts {
   readonly semantics: string | undefined;
 }
 
-function partsOf(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts {
+/** Of the last rule: its matches may be in several ranges. */
+const partsOf = lastOf((inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts => {
   const { obj } = inputs.virtualService;
   const semantics = obj.annotations[ROUTE_SEMANTICS];
   const operations = operationsOf(rule);
@@ -91,7 +128,7 @@ function partsOf(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts
     place: operationPlace(forwarding, inputs.virtualService.name, inputs.port),
     semantics,
   };
-}
+});
 
 function oneRoute(
   inputs: VirtualServiceRoutesInputs,

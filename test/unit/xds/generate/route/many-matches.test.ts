@@ -1,0 +1,83 @@
+// VirtualServices with more matches or headers than routes are made of in one run.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
+import { routeNamed } from '../../../../../src/xds/assemble/route/resources.ts';
+import type { Route } from '../../../../../src/xds/proto/types.gen.ts';
+import { httpService, istio, routerNode, Scene, shopRoutes, sidecarNode } from './scene.ts';
+
+const COUNT = 2_048;
+const paths = (count: number): readonly JsonObject[] =>
+  Array.from({ length: count }, (_, i) => ({ uri: { prefix: `/p${i}` } }));
+const route = [{ destination: { host: 'shop' } }];
+const rulesOf = (count: number): readonly JsonObject[] => paths(count).map(match => ({ match: [match], route }));
+const gateway = istio('Gateway', 'prod', 'gw', {
+  selector: { istio: 'ingressgateway' },
+  servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
+});
+
+/** The routes of the first virtual host, and how many slices of a small budget they took. */
+function sliced(http: readonly JsonObject[], connection: 'client' | 'gateway'): readonly [readonly Route[], number] {
+  const hosts = connection === 'client' ? ['shop'] : ['shop.example.com'];
+  const gateways = ['mesh', 'prod/gw'];
+  const scene = new Scene([
+    gateway,
+    httpService('shop', 'prod', 80, '10.96.0.1'),
+    istio('VirtualService', 'prod', 'shop', { hosts, gateways, http: [...http] }),
+  ]);
+  scene.connect('client', sidecarNode('prod'));
+  scene.connect('gateway', routerNode('prod'));
+  const proxy = scene.state.proxies.get(connection)!;
+  const name = connection === 'client' ? '80' : 'http.80';
+  const growth = new SliceGrowth();
+  for (let slices = 1; ; slices++) {
+    const slice = scene.tracker.within(growth.budget(8), () => ({
+      made: scene.tracker.get(scene.state, proxy, routeNamed, name),
+    }));
+    if (slice.value !== undefined) return [slice.value.made!.message.virtualHosts?.[0]?.routes ?? [], slices];
+    growth.cut(slice);
+  }
+}
+
+describe('a VirtualService with thousands of matches', () => {
+  for (const connection of ['client', 'gateway'] as const) {
+    it(`has a route for each, in order, which are made in slices: ${connection}`, () => {
+      const [few] = sliced(rulesOf(100), connection);
+      const [made, slices] = sliced(rulesOf(COUNT), connection);
+      expect(made.slice(0, few.length)).toEqual(few);
+      expect(made.map(({ match }) => match?.prefix)).toEqual(paths(COUNT).map((_, i) => `/p${i}`));
+      expect(slices).toBeGreaterThan(14);
+    });
+  }
+
+  it('has none after one that matches everything', () => {
+    const [made] = sliced([...rulesOf(COUNT), { match: [{ uri: { prefix: '/' } }], route }, ...rulesOf(300)], 'client');
+    expect(made).toHaveLength(COUNT + 1);
+    const [early] = sliced([{ match: [{ uri: { prefix: '/' } }, ...paths(300)], route }], 'client');
+    expect(early).toHaveLength(1);
+  });
+
+  it('has the same routes whether they are in one rule or in several', () => {
+    const [made] = sliced([{ match: [...paths(COUNT)], route }], 'client');
+    const [apart] = sliced(rulesOf(COUNT), 'client');
+    expect(made).toEqual(apart);
+  });
+});
+
+describe('a rule with thousands of headers', () => {
+  it('has them sorted, in the request and in the match', () => {
+    const names = Array.from({ length: 10_000 }, (_, i) => `x-${i}`);
+    const set = Object.fromEntries(names.map(name => [name, 'v']));
+    const withoutHeaders = Object.fromEntries(names.map(name => [name, { exact: 'v' }]));
+    const [made] = shopRoutes({ match: [{ withoutHeaders }], headers: { request: { set } }, route });
+    expect(made?.match?.headers?.map(({ name }) => name)).toEqual([...names].sort());
+    expect(made?.requestHeadersToAdd?.map(({ header }) => header?.key)).toEqual([...names].sort());
+  });
+
+  it('has them sorted before the routes are made', () => {
+    const set = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`x-${i}`, 'v']));
+    const slicesOf = (headers: JsonObject): number => sliced([{ headers, route }], 'client')[1];
+    expect(slicesOf({ request: { set }, response: { set, add: set } })).toBeGreaterThan(slicesOf({}) + 2);
+  });
+});
