@@ -4,6 +4,7 @@
 // Kinds of parents that are another controller's are passed over in silence; so are Gateways of other classes.
 // Source: Istio pilot/pkg/config/kube/gateway/conversion.go (extractParentReferenceInfo, referenceAllowed).
 
+import { groupsOf } from '../../base/groups.ts';
 import { GATEWAY_API } from '../../kinds/gateway-api/gateway-kind.ts';
 import { matches, subsetOf } from '../../model/hosts.ts';
 import { compareText, configKey, kubernetesKey } from '../../model/object.ts';
@@ -31,6 +32,8 @@ export interface ListenerParent {
   readonly hostname: string;
   readonly hosts: readonly string[];
   readonly kinds: readonly RouteKind[];
+  /** Of every listener of the parent on the same port and protocol, this one included; shared by them. */
+  readonly hostnamesOfPort: readonly string[];
 }
 
 /** One parent that one reference of a route may mean. */
@@ -47,8 +50,8 @@ export interface Candidate {
   readonly section: string;
   /** Of the listener; '' for any, and for the mesh. */
   readonly hostname: string;
-  /** Hosts that other listeners of the parent take on the same port. */
-  readonly banned: readonly string[];
+  /** As in ListenerParent; empty for the mesh. */
+  readonly hostnamesOfPort: readonly string[];
   readonly denied: ConfigError | undefined;
 }
 
@@ -60,12 +63,15 @@ export interface RouteHead {
   readonly hostnames: readonly string[];
 }
 
-/** In the order of the references' texts. */
+/** In the order of the references' texts. Of a reference that a parent takes, without the parents that refuse it. */
 export function candidatesOf(reader: Reader, route: RouteHead): readonly Candidate[] {
-  const found: Candidate[] = [];
-  for (const [index, ref] of route.parentRefs.entries()) found.push(...candidatesOfRef(reader, route, ref, index));
-  const text = ({ ref }: Candidate): string => refText(ref, route.namespace);
-  return found.sort((a, b) => compareText(text(a), text(b)));
+  const refs = route.parentRefs.map((ref, index) => ({ ref, index, text: refText(ref, route.namespace) }));
+  refs.sort((a, b) => compareText(a.text, b.text));
+  return refs.flatMap(({ ref, index }) => {
+    const all = candidatesOfRef(reader, route, ref, index);
+    const taken = all.filter(({ denied }) => denied === undefined);
+    return taken.length > 0 ? taken : all;
+  });
 }
 
 export function isMesh({ internalName }: Pick<Candidate, 'internalName'>): boolean {
@@ -84,17 +90,16 @@ function candidatesOfRef(reader: Reader, route: RouteHead, ref: ParentReference,
   const head = { ref, index, type, key };
   if (type === SERVICE || type === SERVICE_ENTRY) {
     const denied = meshError(reader, type, key, ref.name);
-    return [{ ...head, internalName: MESH, section: '', hostname: '', banned: [], denied }];
+    return [{ ...head, internalName: MESH, section: '', hostname: '', hostnamesOfPort: [], denied }];
   }
   const query = type === GATEWAY ? listenersOfGateway : type === LISTENER_SET ? listenersOfListenerSet : undefined;
   if (query === undefined) return [];
-  const listeners = reader.get(query, key);
-  return listeners.map(listener => ({
+  return reader.get(query, key).map(listener => ({
     ...head,
     internalName: listener.internalName,
     section: listener.section,
     hostname: listener.hostname,
-    banned: bannedHosts(listener, listeners),
+    hostnamesOfPort: listener.hostnamesOfPort,
     denied: listenerError(route, ref, listener),
   }));
 }
@@ -104,23 +109,34 @@ const listenersOfGateway: Query<string, readonly ListenerParent[]> = {
   run: (reader, key) => {
     const translated = reader.get(translatedGateway, key);
     if (translated === undefined) return [];
-    return translated.listeners.filter(one => isDerived(translated.info.role, one)).map(one => parentOf(key, one));
+    return parentsOf(
+      key,
+      translated.listeners.filter(one => isDerived(translated.info.role, one)),
+    );
   },
 };
 
 const listenersOfListenerSet: Query<string, readonly ListenerParent[]> = {
   name: 'translate/listenersOfListenerSet',
-  run: (reader, key) => (reader.get(translatedListenerSet, key)?.listeners ?? []).map(one => parentOf(key, one)),
+  run: (reader, key) => parentsOf(key, reader.get(translatedListenerSet, key)?.listeners ?? []),
 };
 
-function parentOf(
-  key: string,
-  listener: Omit<ListenerParent, 'internalName' | 'section'> & { readonly name: string },
-): ListenerParent {
+type Listener = Omit<ListenerParent, 'internalName' | 'section' | 'hostnamesOfPort'> & { readonly name: string };
+
+function parentsOf(key: string, listeners: readonly Listener[]): readonly ListenerParent[] {
   const [namespace = '', name = ''] = key.split('/');
-  const { port, protocol, hostname, hosts, kinds } = listener;
-  const internalName = configKey(namespace, derivedName(name, listener.name));
-  return { internalName, section: listener.name, port, protocol, hostname, hosts, kinds };
+  const placeOf = ({ port, protocol }: Listener): string => `${port}/${protocol}`;
+  const byPlace = new Map([...groupsOf(listeners, placeOf)].map(([place, group]) => [place, hostnamesOf(group)]));
+  return listeners.map(listener => {
+    const { port, protocol, hostname, hosts, kinds } = listener;
+    const internalName = configKey(namespace, derivedName(name, listener.name));
+    const hostnamesOfPort = byPlace.get(placeOf(listener))!;
+    return { internalName, section: listener.name, port, protocol, hostname, hosts, kinds, hostnamesOfPort };
+  });
+}
+
+function hostnamesOf(listeners: readonly Listener[]): readonly string[] {
+  return [...new Set(listeners.map(({ hostname }) => hostname))];
 }
 
 function meshError(reader: Reader, type: string, key: string, name: string): ConfigError | undefined {
@@ -143,19 +159,14 @@ const entryExists: Query<string, boolean> = {
   run: (reader, key) => ofRevision(reader, reader.object('ServiceEntry', key)) !== undefined,
 };
 
-/** Listener isolation: on one port and protocol the more specific listener has a host to itself. */
-function bannedHosts(listener: ListenerParent, all: readonly ListenerParent[]): readonly string[] {
-  const others = all.filter(
-    other => other !== listener && other.port === listener.port && other.protocol === listener.protocol,
-  );
-  return [...new Set(others.map(({ hostname }) => hostname))].filter(hostname => hostname !== listener.hostname);
-}
-
-/** Whether isolation leaves a host of the route to the listener. */
-export function isLeftTo({ hostname, banned }: Candidate, host: string): boolean {
+/**
+ * Whether isolation leaves a host of the route to the listener: on one port and protocol the more specific listener has
+ * a host to itself.
+ */
+export function isLeftTo({ hostname, hostnamesOfPort }: Candidate, host: string): boolean {
   if (hostname !== '' && !hostname.startsWith('*')) return true;
   if (hostname !== '' && !matches(host, hostname)) return false;
-  return !banned.some(other => other.length >= hostname.length && subsetOf(host, other));
+  return !hostnamesOfPort.some(other => other !== hostname && other.length >= hostname.length && subsetOf(host, other));
 }
 
 /** The first test that fails says why. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { translatedRoute } from '../../../../../src/core/translate/gateway-api/routes.ts';
 import { Scene } from '../../../xds/generate/route/scene.ts';
 import {
   gateway,
@@ -49,6 +50,29 @@ describe('a listener of a Gateway', () => {
     expect(gatewaysIn(new Scene([foreign]))).toEqual([]);
     const other = object('GatewayClass', '', 'other', { controllerName: 'istio.io/gateway-controller' });
     expect(gatewaysIn(new Scene([foreign, other]))).toHaveLength(1);
+  });
+});
+
+describe('a route that names one of many listeners', () => {
+  const listeners = Array.from({ length: 64 }, (_, i) =>
+    listener(`l${i}`, { ...open, hostname: i === 0 ? '*.x.com' : `h${i}.x.com` }),
+  );
+  const candidatesIn = (sectionName: string) => {
+    const parentRefs = [{ name: 'gw', namespace: 'infra', sectionName }];
+    const of = new Scene([...services, gateway('gw', listeners), route('r', { parentRefs, rules: [rule('web')] })]);
+    const found = of.tracker.get(of.state, undefined, translatedRoute, { kind: 'HTTPRoute', key: 'infra/r' });
+    return found?.candidates ?? [];
+  };
+
+  it('keeps the one that takes it, and the faults of all only if none does', () => {
+    expect(candidatesIn('l0').map(({ section, denied }) => [section, denied])).toEqual([['l0', undefined]]);
+    expect(candidatesIn('none').map(({ denied }) => denied?.reason)).toEqual(Array(64).fill('NoMatchingParent'));
+  });
+
+  it('shares the hosts that others have to themselves with them', () => {
+    const [first, second] = candidatesIn('none');
+    expect(first?.hostnamesOfPort).toHaveLength(64);
+    expect(second?.hostnamesOfPort).toBe(first?.hostnamesOfPort);
   });
 });
 
