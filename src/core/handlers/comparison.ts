@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
-import { hasLabels } from '../base/labels.ts';
+import { hasLabels, NETWORK_LABEL } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import type { EndpointShard } from '../model/service.ts';
 import type { ServiceRef } from '../model/service-ref.ts';
@@ -14,7 +14,7 @@ import { aliasesByTarget } from '../registry/aliases.ts';
 import { addressAllocation } from '../registry/allocated-addresses.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
-import { namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
+import { gatewaysAtNode, namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {
@@ -109,16 +109,43 @@ export function requestOfChanged(
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
 }
 
-/**
- * Network gateways are services with an external address, or nodes. All endpoints of the network are reached through
- * them.
- */
-export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
-  const same = [namedNetworkGateways, networkGateways].every(gateways =>
-    sameContent(before.get(gateways, ''), after.get(gateways, '')),
-  );
-  if (same) return noPush;
+/** All endpoints of a network are reached through its gateways. */
+export function gatewayRequest(comparison: Comparison): PushRequest {
+  const { before, after, state } = comparison;
+  const same =
+    !hasManyGateways(state) &&
+    [namedNetworkGateways, networkGateways].every(gateways =>
+      sameContent(before.get(gateways, ''), after.get(gateways, '')),
+    );
+  return same ? noPush : networksRequest(comparison);
+}
+
+/** As gatewayRequest, where nothing but these versions of a Service differs. */
+export function serviceGatewayRequest(comparison: Comparison, versions: readonly Obj<'Service'>[]): PushRequest {
+  const isGateway =
+    versions.some(({ labels }) => labels[NETWORK_LABEL] !== undefined) ||
+    Object.values(comparison.after.networks().networks ?? {}).some(({ gateways = [] }) => gateways.length > 0);
+  return isGateway ? gatewayRequest(comparison) : noPush;
+}
+
+/** As gatewayRequest, where nothing but a Node differs. */
+export function nodeGatewayRequest(
+  comparison: Comparison,
+  old: Obj<'Node'> | undefined,
+  now: Obj<'Node'> | undefined,
+): PushRequest {
+  const { before, after } = comparison;
+  const [was, is] = [old && gatewaysAtNode(before, old), now && gatewaysAtNode(after, now)];
+  return (was || '') === (is || '') ? noPush : networksRequest(comparison);
+}
+
+function networksRequest({ seq }: Comparison): PushRequest {
   return pushRequest(seq, 'networks', [], { full: true, forced: true });
+}
+
+/** By the services that are gateways, each of which may stand for all nodes. */
+function hasManyGateways({ indexes }: State): boolean {
+  return hasMoreThan(PARTS_COMPARED_MAX, indexes.networkGatewayServices.valuesFrom('gateway|'));
 }
 
 export function serviceKey(namespace: string, hostname: string): string {

@@ -16,8 +16,8 @@ import {
   type Comparison,
   compareStates,
   endpointRequest,
-  gatewayRequest,
   hasManySlices,
+  nodeGatewayRequest,
   orNothing,
 } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
@@ -92,7 +92,7 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
     mergeAllPushRequests([
       requestFor(comparison, services),
       ...entries,
-      gatewayRequest(comparison),
+      nodeGatewayRequest(comparison, change.before as Obj<'Node'> | undefined, change.after as Obj<'Node'> | undefined),
       proxyRequest(after, change, proxy => ids.has(proxy.facets.id)),
     ]),
   );

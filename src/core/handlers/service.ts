@@ -15,18 +15,23 @@ import {
   type Comparison,
   compareStates,
   endpointRequest,
-  gatewayRequest,
   orNothing,
+  serviceGatewayRequest,
   serviceKey,
 } from './comparison.ts';
 import { revisionTagHandler } from './revision-tag.ts';
 
 export function serviceHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
-  const [{ namespace }] = versionsOf(change);
+  const versions = versionsOf<'Service'>(change);
+  const [{ namespace }] = versions;
   const tag = namespace === after.settings.systemNamespace ? revisionTagHandler(change) : undefined;
   return orNothing(
-    mergeAllPushRequests([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]),
+    mergeAllPushRequests([
+      serviceRequest(comparison, change.key),
+      serviceGatewayRequest(comparison, versions),
+      tag ?? noPush,
+    ]),
   );
 }
 

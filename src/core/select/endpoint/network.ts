@@ -5,13 +5,14 @@
 // first answer, the endpoints behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name
 // stays.
 
+import { append } from '../../base/append.ts';
 import { isIp } from '../../base/ip.ts';
 import { isObject } from '../../base/json.ts';
 import { NETWORK_LABEL, selects } from '../../base/labels.ts';
 import { dnsNameOf } from '../../kinds/periplus/resolved-name.ts';
 import { kubernetesServiceOf } from '../../model/hosts.ts';
 import { compareText, type Obj } from '../../model/object.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import { outsideAddresses } from '../../registry/kubernetes-service.ts';
 import { gatewaysOfResources } from './gateway-resources.ts';
 import type { NetworkGateway } from './network-gateway.ts';
@@ -22,17 +23,19 @@ const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
 const NODE_SELECTOR_ANNOTATION = 'traffic.istio.io/nodeSelector';
 const GATEWAY_PORT = 15443;
 const HBONE_PORT = 15008;
+/** Gateways that Services are, of all networks together: those on node ports multiply with nodes. */
+export const SERVICE_GATEWAYS_MAX = 10_000;
 
 /** Every gateway, also those known by a host name; by network, cluster, address, port. */
 export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
   name: 'select/namedNetworkGateways',
   run: reader => {
     const services = reader.indexed('networkGatewayServices', 'gateway');
-    return distinct([
-      ...services.flatMap(service => labelled(reader, service)),
-      ...configured(reader),
-      ...gatewaysOfResources(reader),
-    ]);
+    const found: NetworkGateway[] = [];
+    for (const gateways of reader.selectEach(labelled, services)) {
+      append(found, gateways.slice(0, SERVICE_GATEWAYS_MAX - found.length));
+    }
+    return distinct([...found, ...configured(reader), ...gatewaysOfResources(reader)]);
   },
 };
 
@@ -73,13 +76,16 @@ function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[
 /**
  * A service that its label makes the gateway of a network; it has to listen on the port for mTLS or on that for HBONE.
  */
-function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {
-  const named = service.labels[GATEWAY_PORT_LABEL] ?? '';
-  const port = listensOn(service, /^\d+$/.test(named) ? Number(named) : GATEWAY_PORT);
-  const hbonePort = listensOn(service, HBONE_PORT);
-  if (port === 0 && hbonePort === 0) return [];
-  return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', { port, hbonePort });
-}
+const labelled: Selection<Obj<'Service'>, readonly NetworkGateway[]> = {
+  name: 'select/gatewaysOfService',
+  run: (reader, service) => {
+    const named = service.labels[GATEWAY_PORT_LABEL] ?? '';
+    const port = listensOn(service, /^\d+$/.test(named) ? Number(named) : GATEWAY_PORT);
+    const hbonePort = listensOn(service, HBONE_PORT);
+    if (port === 0 && hbonePort === 0) return [];
+    return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', { port, hbonePort });
+  },
+};
 
 /** The port, or 0. */
 function listensOn({ spec }: Obj<'Service'>, port: number): number {
@@ -120,32 +126,60 @@ function gatewaysOf(
   const { cluster } = service;
   const common = { network, cluster, ...servicePorts, serviceAccount: '' };
   const own = outsideAddresses(service);
-  const selector = type === 'NodePort' ? nodeSelector(service) : undefined;
+  const selector = type === 'NodePort' ? service.annotations[NODE_SELECTOR_ANNOTATION] : undefined;
   if (selector === undefined) return own.map(address => ({ ...common, address }));
   const port = ports.find(candidate => candidate.port === common.port)?.nodePort ?? common.port;
-  const addresses = own.length > 0 ? own : nodeAddresses(reader, cluster, selector);
+  const addresses = own.length > 0 ? own : reader.get(nodeAddresses, { cluster, selector });
   return addresses.map(address => ({ ...common, address, port }));
 }
 
-/** Undefined: there is no annotation. One that cannot be read selects every node, as in istiod. */
-function nodeSelector(service: Obj<'Service'>): Readonly<Record<string, string>> | undefined {
-  const text = service.annotations[NODE_SELECTOR_ANNOTATION];
-  if (text === undefined) return undefined;
+/** The first external address of each node that the selector selects. */
+const nodeAddresses: Query<{ readonly cluster: string; readonly selector: string }, readonly string[]> = {
+  name: 'select/nodeAddresses',
+  key: ({ cluster, selector }) => `${cluster}/${selector}`,
+  run: (reader, { cluster, selector }) => {
+    const labels = labelsIn(selector);
+    return reader
+      .objects('Node', `${cluster}/`)
+      .filter(node => selects(labels, node.labels))
+      .flatMap(node => externalAddress(node) ?? []);
+  },
+};
+
+/** What a node is to gateways: its address and the services that are reached at it; '' for none. */
+export function gatewaysAtNode(reader: Reader, node: Obj<'Node'>): string {
+  const address = externalAddress(node);
+  if (address === undefined) return '';
+  const configured = Object.values(reader.networks().networks ?? {})
+    .flatMap(({ gateways = [] }) => gateways)
+    .flatMap(({ registryServiceName = '' }) => servicesNamed(reader, registryServiceName));
+  const services = [...reader.indexed('networkGatewayServices', 'gateway'), ...configured];
+  const at = services.filter(service => isOnNode(service, node)).map(({ namespace, name }) => `${namespace}/${name}`);
+  return at.length === 0 ? '' : [address, ...at].join(' ');
+}
+
+function isOnNode(service: Obj<'Service'>, node: Obj<'Node'>): boolean {
+  const selector = service.annotations[NODE_SELECTOR_ANNOTATION];
+  return (
+    selector !== undefined &&
+    service.spec.type === 'NodePort' &&
+    service.cluster === node.cluster &&
+    selects(labelsIn(selector), node.labels)
+  );
+}
+
+function externalAddress({ spec }: Obj<'Node'>): string | undefined {
+  return spec.addresses.find(({ type, address }) => type === 'ExternalIP' && address !== '')?.address;
+}
+
+/** One that cannot be read selects every node, as in istiod. */
+function labelsIn(selector: string): Readonly<Record<string, string>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(selector);
     return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
   } catch {
     return {};
   }
-}
-
-/** The first external address of each node. */
-function nodeAddresses(reader: Reader, cluster: string, selector: Readonly<Record<string, string>>): readonly string[] {
-  return reader
-    .objects('Node', `${cluster}/`)
-    .filter(node => selects(selector, node.labels))
-    .map(node => node.spec.addresses.find(({ type, address }) => type === 'ExternalIP' && address !== ''))
-    .flatMap(found => found?.address ?? []);
 }
 
 function byPlace(a: NetworkGateway, b: NetworkGateway): number {

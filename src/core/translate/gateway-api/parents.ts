@@ -30,7 +30,8 @@ export interface ListenerParent {
   readonly port: number;
   readonly protocol: string;
   readonly hostname: string;
-  readonly hosts: readonly string[];
+  /** Of the routes that it allows: by host, `*` or the namespaces (`~`: none). */
+  readonly namespaces: ReadonlyMap<string, ReadonlySet<string>>;
   readonly kinds: readonly RouteKind[];
   /** Of every listener of the parent on the same port and protocol, this one included; shared by them. */
   readonly hostnamesOfPort: readonly string[];
@@ -121,18 +122,42 @@ const listenersOfListenerSet: Query<string, readonly ListenerParent[]> = {
   run: (reader, key) => parentsOf(key, reader.get(translatedListenerSet, key)?.listeners ?? []),
 };
 
-type Listener = Omit<ListenerParent, 'internalName' | 'section' | 'hostnamesOfPort'> & { readonly name: string };
+type Listener = Omit<ListenerParent, 'internalName' | 'section' | 'hostnamesOfPort' | 'namespaces'> & {
+  readonly name: string;
+  /** `namespace/host`. */
+  readonly hosts: readonly string[];
+};
 
 function parentsOf(key: string, listeners: readonly Listener[]): readonly ListenerParent[] {
   const [namespace = '', name = ''] = key.split('/');
   const placeOf = ({ port, protocol }: Listener): string => `${port}/${protocol}`;
   const byPlace = new Map([...groupsOf(listeners, placeOf)].map(([place, group]) => [place, hostnamesOf(group)]));
   return listeners.map(listener => {
-    const { port, protocol, hostname, hosts, kinds } = listener;
+    const { port, protocol, hostname, kinds } = listener;
     const internalName = configKey(namespace, derivedName(name, listener.name));
     const hostnamesOfPort = byPlace.get(placeOf(listener))!;
-    return { internalName, section: listener.name, port, protocol, hostname, hosts, kinds, hostnamesOfPort };
+    return {
+      internalName,
+      section: listener.name,
+      port,
+      protocol,
+      hostname,
+      namespaces: namespacesOf(listener),
+      kinds,
+      hostnamesOfPort,
+    };
   });
+}
+
+function namespacesOf({ hosts }: Listener): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const one of hosts) {
+    const slash = one.indexOf('/');
+    const host = one.slice(slash + 1);
+    const known = found.get(host) ?? new Set();
+    found.set(host, known.add(one.slice(0, slash)));
+  }
+  return found;
 }
 
 function hostnamesOf(listeners: readonly Listener[]): readonly string[] {
@@ -178,12 +203,12 @@ function listenerError(route: RouteHead, ref: ParentReference, listener: Listene
     return configError('NoMatchingParent', `sectionName ${quoted(ref.sectionName)} not found`);
   }
   const hosts = route.hostnames.length === 0 ? ['*'] : route.hostnames;
-  const meeting = listener.hosts.filter(one => hosts.some(host => matches(one.slice(one.indexOf('/') + 1), host)));
+  const meeting = [...listener.namespaces].filter(([one]) => hosts.some(host => matches(one, host)));
   const shown = quoted(listener.hostname);
   if (meeting.length === 0) {
     return configError('NoMatchingListenerHostname', `no hostnames matched parent hostname ${shown}`);
   }
-  if (!meeting.some(one => one.startsWith('*/') || one.startsWith(`${route.namespace}/`))) {
+  if (!meeting.some(([, namespaces]) => namespaces.has('*') || namespaces.has(route.namespace))) {
     return configError(
       'NotAllowedByListeners',
       `hostnames matched parent hostname ${shown}, but namespace ${quoted(route.namespace)} is not allowed by the parent`,

@@ -1,6 +1,7 @@
 // Replaces endpoints of other networks by the gateways that lead there, with the sum of their weights.
 // Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter).
 
+import { groupsOf } from '../../../core/base/groups.ts';
 import { isIpv4, isIpv6 } from '../../../core/base/ip.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
@@ -11,24 +12,27 @@ import { gatewayEndpoint } from './lb-endpoint.ts';
 
 export function applyNetworks(groups: readonly Group[], inputs: NetworkInputs, describes: boolean): readonly Group[] {
   if (inputs.gateways.length === 0) return groups;
-  const scale = weightScale(inputs.gateways);
-  return groups.map(group => filterGroup(group, inputs, scale, describes));
+  const ways = waysOf(inputs);
+  return groups.map(group => filterGroup(group, inputs, ways, describes));
 }
 
-function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describes: boolean): Group {
+function filterGroup(group: Group, { proxyNetwork }: NetworkInputs, ways: Ways, describes: boolean): Group {
   const members: Member[] = [];
-  const behind = new Map<NetworkGateway, number>();
+  /** What each gateway of a way is given. */
+  const shares = new Map<Way, number>();
   for (const member of group.members) {
-    const weight = Math.min(member.weight * scale, WEIGHT_MAX);
-    const all = gatewaysTo(member, inputs);
-    if (isDirect(member, inputs.proxyNetwork, all)) {
+    const weight = Math.min(member.weight * ways.scale, WEIGHT_MAX);
+    const way = ways.to(member);
+    if (isDirect(member, proxyNetwork, way)) {
       if (!hasAddress(member.lb)) continue;
       members.push({ ...member, weight, lb: { ...member.lb, loadBalancingWeight: { value: weight } } });
       continue;
     }
-    const usable = all.filter(gateway => reachable(gateway, inputs));
-    if (usable.length === 0 || !member.mtls) continue;
-    const share = Math.trunc(weight / usable.length);
+    if (way.usable.length === 0 || !member.mtls) continue;
+    shares.set(way, (shares.get(way) ?? 0) + Math.trunc(weight / way.usable.length));
+  }
+  const behind = new Map<NetworkGateway, number>();
+  for (const [{ usable }, share] of shares) {
     for (const gateway of usable) behind.set(gateway, Math.min((behind.get(gateway) ?? 0) + share, WEIGHT_MAX));
   }
   const gateways = [...behind].sort(([a], [b]) => compareText(a.address, b.address) || a.port - b.port);
@@ -47,20 +51,60 @@ function hasAddress({ endpoint }: LbEndpoint): boolean {
   return (socketAddress?.address ?? envoyInternalAddress?.endpointId ?? '') !== '';
 }
 
-/**
- * Those of the endpoint's network in its own cluster, else all of its network. A sidecar knows none that takes HBONE
- * alone.
- */
-function gatewaysTo(member: Member, { gateways, router }: NetworkInputs): readonly NetworkGateway[] {
-  const inNetwork = gateways.filter(gateway => gateway.network === member.network);
-  const inCluster = inNetwork.filter(gateway => gateway.cluster === member.cluster);
-  const found = inCluster.length > 0 ? inCluster : inNetwork;
-  return router ? found : found.filter(gateway => gateway.port !== 0);
+/** The gateways to the endpoints of one network and cluster. */
+interface Way {
+  readonly isOpen: boolean;
+  /** Those that the proxy can use. */
+  readonly usable: readonly NetworkGateway[];
 }
 
-function isDirect(member: Member, proxyNetwork: string, gateways: readonly NetworkGateway[]): boolean {
-  const near = proxyNetwork === member.network || proxyNetwork === '' || member.network === '' || gateways.length === 0;
-  return near && !(proxyNetwork === '' && member.network !== '' && gateways.length > 0);
+interface Ways {
+  /** What weights are multiplied by. */
+  readonly scale: number;
+  readonly to: (member: Pick<Member, 'network' | 'cluster'>) => Way;
+}
+
+/** One for each list of gateways and kind of proxy, since all clusters of all proxies ask. */
+const known = new WeakMap<readonly NetworkGateway[], Map<string, Ways>>();
+
+function waysOf(inputs: NetworkInputs): Ways {
+  const { gateways, router, proxyFamilies } = inputs;
+  const ofList = known.get(gateways) ?? new Map<string, Ways>();
+  known.set(gateways, ofList);
+  const key = `${router}/${proxyFamilies}`;
+  const made = ofList.get(key) ?? makeWays(inputs);
+  ofList.set(key, made);
+  return made;
+}
+
+/**
+ * The way to an endpoint leads through the gateways of its network in its own cluster, else through all of its network.
+ * A sidecar knows none that takes HBONE alone.
+ */
+function makeWays(inputs: NetworkInputs): Ways {
+  const byNetwork = groupsOf(inputs.gateways, ({ network }) => network);
+  const byCluster = groupsOf(inputs.gateways, ({ network, cluster }) => `${network}|${cluster}`);
+  const ways = new Map<readonly NetworkGateway[], Way>();
+  const wayThrough = (all: readonly NetworkGateway[]): Way => {
+    const found = inputs.router ? all : all.filter(gateway => gateway.port !== 0);
+    return { isOpen: found.length > 0, usable: found.filter(gateway => reachable(gateway, inputs)) };
+  };
+  return {
+    scale: leastCommonMultiple([...byNetwork.values(), ...byCluster.values()].map(({ length }) => length)),
+    to: ({ network, cluster }) => {
+      const all = byCluster.get(`${network}|${cluster}`) ?? byNetwork.get(network) ?? none;
+      const way = ways.get(all) ?? wayThrough(all);
+      ways.set(all, way);
+      return way;
+    },
+  };
+}
+
+const none: readonly NetworkGateway[] = [];
+
+function isDirect(member: Member, proxyNetwork: string, { isOpen }: Way): boolean {
+  const near = proxyNetwork === member.network || proxyNetwork === '' || member.network === '' || !isOpen;
+  return near && !(proxyNetwork === '' && member.network !== '' && isOpen);
 }
 
 /**
@@ -73,15 +117,11 @@ function reachable(gateway: NetworkGateway, inputs: NetworkInputs): boolean {
   return inputs.proxyFamilies === 'dual' || isIpv6(gateway.address);
 }
 
-/** The least common multiple of the numbers of gateways, so that shares are whole numbers. */
-function weightScale(gateways: readonly NetworkGateway[]): number {
-  const counts = new Map<string, number>();
-  for (const { network, cluster } of gateways) {
-    for (const key of [network, `${network}|${cluster}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  let scale = 1;
-  for (const count of counts.values()) scale = Math.min((scale * count) / greatestDivisor(scale, count), WEIGHT_MAX);
-  return scale;
+/** At most WEIGHT_MAX. Of the numbers of gateways, so that shares are whole numbers. */
+function leastCommonMultiple(counts: readonly number[]): number {
+  let multiple = 1;
+  for (const count of counts) multiple = Math.min((multiple * count) / greatestDivisor(multiple, count), WEIGHT_MAX);
+  return multiple;
 }
 
 function greatestDivisor(a: number, b: number): number {

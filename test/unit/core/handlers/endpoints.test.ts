@@ -313,6 +313,7 @@ describe('a node pushes:', () => {
   const selecting = serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels } });
   const zone = (name: string): JsonObject => node('n', 'r', name);
   const external = { ...node('n', 'r', 'z'), status: { addresses: [{ type: 'ExternalIP', address: '8.8.8.8' }] } };
+  const elsewhere = { ...external, metadata: node('n', 's', 'z').metadata! };
   const nodePort = service(
     'gw',
     { type: 'NodePort', ports: [{ name: 'tls', port: 15_443, nodePort: 30_443 }] },
@@ -363,6 +364,14 @@ describe('a node pushes:', () => {
       'full forced networks',
     ],
     ['that address goes: everything', [nodePort, external], deletes(external), 'full forced networks'],
+    ['nothing for an address in a region that the gateway leaves out', [nodePort], says(elsewhere), '-'],
+    ['nothing for an address of a node without gateways', [web], says(external), '-'],
+    [
+      'nothing for another member of it',
+      [nodePort, external],
+      says(withMeta(external, { labels: { ...ZONE(), a: 'b' } })),
+      '-',
+    ],
     ['nothing for one of another cluster', [web, onNode, named], says(zone('z'), 'remote'), '-'],
   ]);
   function ZONE(): Record<string, string> {

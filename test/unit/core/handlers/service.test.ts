@@ -4,7 +4,7 @@
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { ALIAS_CHAIN_MAX } from '../../../../src/core/handlers/service.ts';
-import { inCluster } from '../../world.ts';
+import { inCluster, world } from '../../world.ts';
 import { service, serviceEntry, slice, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
 
@@ -35,6 +35,48 @@ describe('a change of a Service pushes:', () => {
       [web],
       says(changed({ sessionAffinity: 'ClientIP' })),
       '-',
+    ],
+  ]);
+});
+
+describe('a Service that is the gateway of a network pushes:', () => {
+  const gateway = (i: number, more: JsonObject = {}): JsonObject =>
+    service(
+      `gw-${i}`,
+      { type: 'LoadBalancer', ports: [{ name: 'tls', port: 15_443 }], externalIPs: [`192.0.2.${i}`], ...more },
+      { labels: { 'topology.istio.io/network': 'n2' } },
+    );
+  const [first] = [gateway(0)];
+  const many = Array.from({ length: 101 }, (_, i) => gateway(i));
+  const KEY = serviceKey('gw-0');
+  const NAMED = {
+    networks: {
+      n: {
+        endpoints: [{ fromRegistry: 'Kubernetes' }],
+        gateways: [{ registryServiceName: 'web.default.svc.cluster.local', port: 15_443 }],
+      },
+    },
+  };
+  rows([
+    ['everything, when it comes', [], says(first!), `full forced networks+service ${KEY}`],
+    [
+      'itself, for what gateways are not made of',
+      [first!],
+      says(gateway(0, { clusterIP: '10.96.0.9' })),
+      `full service ${KEY}`,
+    ],
+    [
+      'everything where there are too many to compare',
+      many,
+      says(gateway(0, { clusterIP: '10.96.0.9' })),
+      `full forced networks+service ${KEY}`,
+    ],
+    ['itself alone, where gateways are others', many, says(web), WEB],
+    [
+      'everything, where MeshNetworks names it',
+      world([], { networks: NAMED }),
+      says(changed({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] })),
+      `full forced networks+service ${serviceKey('web')}`,
     ],
   ]);
 });

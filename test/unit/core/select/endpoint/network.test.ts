@@ -2,7 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import { gatewayNames, networkGateways } from '../../../../../src/core/select/endpoint/network.ts';
+import {
+  gatewayNames,
+  networkGateways,
+  SERVICE_GATEWAYS_MAX,
+} from '../../../../../src/core/select/endpoint/network.ts';
 import { ask, inCluster, type WorldOptions, world } from '../../../world.ts';
 import { node, service } from '../../registry/fixtures.ts';
 
@@ -48,6 +52,19 @@ describe('a gateway on node ports', () => {
   test('is on nodes of its own cluster', () => {
     const state = world([onNodes('{}'), nodes[2]!, inCluster('other', nodes[0]!)]);
     expect(ask(state, networkGateways, '').map(({ address }) => address)).toEqual(['7.7.7.7']);
+  });
+  test('with others comes to no more than a limit', () => {
+    const [services, count] = [101, 100];
+    const many = Array.from({ length: services }, (_, i) => {
+      const made = onNodes('{}');
+      return { ...made, metadata: { ...(made.metadata as JsonObject), name: `gw-${i}` } };
+    });
+    const addressed = Array.from({ length: count }, (_, i) => at(`n${i}`, 'r', `8.8.8.${i}`));
+    const named = many.map((one, i) => {
+      const labels = { 'topology.istio.io/network': `n${i}` };
+      return { ...one, metadata: { ...(one.metadata as JsonObject), labels } };
+    });
+    expect(ask(world([...named, ...addressed]), networkGateways, '')).toHaveLength(SERVICE_GATEWAYS_MAX);
   });
   test('is none without a selector, nor is one of another type', () => {
     const external = { externalIPs: ['192.0.2.1'] };
