@@ -7,10 +7,10 @@
 // pilot/pkg/security/authz/builder/builder.go.
 
 import { goBoolean } from '../../base/go-boolean.ts';
-import { groupsOf } from '../../base/groups.ts';
+import { blocksOf, groupsOf, joined } from '../../base/groups.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
-import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import type { ProxyReader, Query, Reader, Selection } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
 import type { PolicySubject } from '../telemetry/traffic-class.ts';
 import { isAttached, isAttachedToWorkload, namespaceOf } from './attachment.ts';
@@ -58,9 +58,7 @@ export const authorizationOfProxy: Query<PolicyScope, AuthorizationInputs | unde
   key: ({ beside, subject }) => `${beside}|${subject}`,
   run: (reader, scope) => {
     const { beside, subject } = scope;
-    const attached = attachedPolicies(reader, namespaceOf(subject) || beside, (namespace, { spec }) =>
-      isAttached(reader, namespace, spec, subject),
-    );
+    const attached = attachedPolicies(reader, namespaceOf(subject) || beside, { subject, tunnels: false });
     if (attached.length === 0) return undefined;
     return {
       policies: attached.filter(({ spec }) => spec.action !== 'CUSTOM'),
@@ -81,30 +79,52 @@ export const authorizationOfTunnels: Query<'', AuthorizationInputs | undefined> 
   name: 'select/authorizationOfTunnels',
   run: reader => {
     if (!reader.feature('ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES')) return undefined;
-    const policies = attachedPolicies(
-      reader,
-      '',
-      (namespace, { spec }) => spec.action !== 'CUSTOM' && isAttachedToWorkload(reader, namespace, spec),
-    );
+    const policies = attachedPolicies(reader, '', { subject: '', tunnels: true });
     return policies.length === 0 ? undefined : { policies, external: [], trustDomains: ownTrustDomains(reader) };
   },
 };
 
+/** What policies are attached to. */
+interface AttachedTo {
+  readonly subject: PolicySubject;
+  /** The tunnels that the proxy takes; else the traffic for the subject. */
+  readonly tunnels: boolean;
+}
+
 /** Of the root namespace, of the proxy's own, and of a further one, '' for none. */
-function attachedPolicies(
-  reader: ProxyReader,
-  further: string,
-  applies: (namespace: string, policy: Obj<'AuthorizationPolicy'>) => boolean,
-): readonly AppliedPolicy[] {
+function attachedPolicies(reader: ProxyReader, further: string, to: AttachedTo): readonly AppliedPolicy[] {
   const own = reader.facet('namespace');
   const namespaces = new Set([reader.mesh('rootNamespace'), own, further || own]);
-  return [...namespaces].flatMap(namespace =>
-    reader
-      .get(authorizationPoliciesIn, namespace)
-      .filter(policy => applies(namespace, policy))
-      .map(policy => reader.make(appliedPolicy, { obj: policy, domains: ownTrustDomains(reader).length })),
+  return joined(
+    [...namespaces].map(namespace => {
+      const policies = reader.get(authorizationPoliciesIn, namespace);
+      if (policies.length <= POLICIES_ALONE_MAX) return attachedOf.run(reader, { policies, ...to });
+      const blocks = blocksOf(policies, POLICIES_TOGETHER);
+      return joined(blocks.map(block => reader.select(attachedOf, { policies: block, ...to })));
+    }),
   );
 }
+
+/** Of more policies of a namespace those that are attached are found in blocks, each of which stays found. */
+const POLICIES_ALONE_MAX = 512;
+const POLICIES_TOGETHER = 128;
+
+const attachedOf: Selection<
+  AttachedTo & { readonly policies: readonly Obj<'AuthorizationPolicy'>[] },
+  readonly AppliedPolicy[]
+> = {
+  name: 'select/attachedAuthorizationPolicies',
+  run: (reader, { policies, subject, tunnels }) => {
+    const domains = ownTrustDomains(reader).length;
+    return policies
+      .filter(({ namespace, spec }) =>
+        tunnels
+          ? spec.action !== 'CUSTOM' && isAttachedToWorkload(reader, namespace, spec)
+          : isAttached(reader, namespace, spec, subject),
+      )
+      .map(obj => reader.make(appliedPolicy, { obj, domains }));
+  },
+};
 
 /** Argument: a namespace. Oldest first. */
 const authorizationPoliciesIn: Query<string, readonly Obj<'AuthorizationPolicy'>[]> = {

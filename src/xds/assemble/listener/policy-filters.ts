@@ -9,9 +9,15 @@ import {
   type PolicyScope,
 } from '../../../core/select/policy/authorization.ts';
 import { tokenRulesOfProxy } from '../../../core/select/policy/request-authentication.ts';
-import { ruleRanges } from '../../../core/select/policy/rule-ranges.ts';
+import {
+  policyBlocks,
+  type RuleRange,
+  ruleRanges,
+  VALUES_PER_WORK_UNIT,
+} from '../../../core/select/policy/rule-ranges.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { PolicySubject } from '../../../core/select/telemetry/traffic-class.ts';
+import { isUnknown } from '../../generate/listener/authorization/attributes.ts';
 import {
   type AuthorizationFilters,
   authorizationFilters,
@@ -19,7 +25,16 @@ import {
   peerIdentities,
   tunnelAuthorizationFilters,
 } from '../../generate/listener/authorization/filters.ts';
-import { type RuleBlock, type RuleBlockInputs, ruleBlock } from '../../generate/listener/authorization/rule-block.ts';
+import { longLists } from '../../generate/listener/authorization/rule.ts';
+import {
+  type BlockContext,
+  expandedList,
+  policyBlock,
+  type RuleBlock,
+  ruleBlock,
+  type ValueBlock,
+  valueBlock,
+} from '../../generate/listener/authorization/rule-block.ts';
 import { jwtFilters } from '../../generate/listener/request-authentication.ts';
 import type { HttpFilter } from '../../proto/types.gen.ts';
 
@@ -49,15 +64,40 @@ const authorizationFiltersOf: Query<PolicyChain, AuthorizationFilters> = {
   },
 };
 
-/** The rules of those policies that have many. */
-function ruleBlocks(
+/** The rules of those policies that have many, and of all policies that are many. */
+function ruleBlocks(reader: Reader, policies: readonly AppliedPolicy[], context: BlockContext): readonly RuleBlock[] {
+  return [
+    ...policies.flatMap(policy =>
+      ruleRanges(policy.spec.rules).map(range =>
+        reader.make(ruleBlock, { policy, range, values: valueBlocks(reader, policy, range, context), ...context }),
+      ),
+    ),
+    ...policyBlocks(policies).flatMap(block => reader.make(policyBlock, { policies: block, ...context })),
+  ];
+}
+
+const VALUES_TOGETHER = 512;
+
+/** The values of long lists of the rules. */
+function valueBlocks(
   reader: Reader,
-  policies: readonly AppliedPolicy[],
-  context: Omit<RuleBlockInputs, 'policy' | 'range'>,
-): readonly RuleBlock[] {
-  return policies.flatMap(policy =>
-    ruleRanges(policy.spec.rules).map(range => reader.make(ruleBlock, { policy, range, ...context })),
-  );
+  { namespace, spec: { rules = [] } }: AppliedPolicy,
+  { from, to, work }: RuleRange,
+  context: BlockContext,
+): readonly ValueBlock[] | undefined {
+  // A range with a long list consists of one rule.
+  if (to - from > 1 || work * VALUES_PER_WORK_UNIT < VALUES_TOGETHER) return undefined;
+  const lists = longLists(rules[from]!).filter(({ attribute }) => !isUnknown(attribute, context));
+  const { peer, trustDomains } = context;
+  const blocks = lists.flatMap(written => {
+    const list =
+      written.attribute.expand === undefined ? written : reader.make(expandedList, { list: written, trustDomains });
+    return Array.from({ length: Math.ceil(list.values.length / VALUES_TOGETHER) }, (_, i) => {
+      const range = { from: i * VALUES_TOGETHER, to: Math.min(list.values.length, (i + 1) * VALUES_TOGETHER) };
+      return reader.make(valueBlock, { list, ...range, namespace, peer });
+    });
+  });
+  return blocks.length === 0 ? undefined : blocks;
 }
 
 const requestAuthenticationFiltersOf: Query<PolicySubject, readonly HttpFilter[]> = {

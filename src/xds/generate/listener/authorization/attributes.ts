@@ -5,7 +5,7 @@
 // cannot be rendered.
 // Source: Istio pilot/pkg/security/authz/model/model.go, pilot/pkg/security/authz/model/generator.go.
 
-import type { Permission, Principal, StringMatcher } from '../../../proto/types.gen.ts';
+import type { Permission, Principal, StringMatcher, ValueMatcher } from '../../../proto/types.gen.ts';
 import { quoteRegex } from '../../common/quote-regex.ts';
 import { addressRange } from '../cidr.ts';
 import {
@@ -32,6 +32,8 @@ export interface RuleContext {
   readonly peer: PeerIdentity;
   /** The mesh's own trust domain, then its aliases. */
   readonly trustDomains: readonly string[];
+  /** Long lists of values → what `renderedValues` gives for them. */
+  readonly rendered?: ReadonlyMap<readonly string[], readonly unknown[]>;
 }
 
 type Side<M> = {
@@ -40,10 +42,11 @@ type Side<M> = {
   /** gRPC takes its matcher for one that matches everything. */
   readonly notGrpc?: boolean;
   /** Values are changed before they are rendered. */
-  readonly expand?: (values: readonly string[], context: RuleContext) => readonly string[];
+  readonly expand?: (values: readonly string[], context: Pick<RuleContext, 'trustDomains'>) => readonly string[];
 } & (
   | { readonly each: (value: string, context: RuleContext) => M | undefined }
-  | { readonly all: (values: readonly string[]) => M | undefined }
+  /** One matcher is made of the parts of all values. */
+  | { readonly part: (value: string) => unknown; readonly all: (parts: readonly never[]) => M | undefined }
 );
 
 export type Attribute =
@@ -114,11 +117,24 @@ export const remoteIpBlocks = principal({
 export const requestPrincipals = principal({
   httpOnly: true,
   notGrpc: true,
-  all: values => {
-    const ids = values.map(requestPrincipal);
-    return ids.length === 1 ? ids[0] : { orIds: { ids } };
-  },
+  part: requestPrincipal,
+  all: (ids: readonly Principal[]) => (ids.length === 1 ? ids[0] : { orIds: { ids } }),
 });
+
+/** The attribute is none that decides in this context. */
+export function isUnknown({ httpOnly, notGrpc }: Attribute, { tcp, grpc }: Pick<RuleContext, 'tcp' | 'grpc'>): boolean {
+  return (httpOnly === true && tcp) || (notGrpc === true && grpc === true);
+}
+
+/** Of each value its matcher, undefined if it cannot be rendered, or its part of the one matcher. */
+export function renderedValues(
+  attribute: Attribute,
+  values: readonly string[],
+  context: RuleContext,
+): readonly unknown[] {
+  if ('all' in attribute) return values.map(attribute.part);
+  return values.map(value => attribute.each(value, context));
+}
 
 const exactKeys: ReadonlyMap<string, Attribute> = new Map([
   ['destination.ip', destinationIp],
@@ -161,7 +177,9 @@ function claimAttribute(claims: readonly string[] | undefined): Attribute {
   return principal({
     httpOnly: true,
     notGrpc: true,
-    all: values => (claims === undefined ? undefined : { metadata: claimMatcher(claims, values) }),
+    part: plainText,
+    all: (values: readonly ValueMatcher[]) =>
+      claims === undefined ? undefined : { metadata: claimMatcher(claims, values) },
   });
 }
 
@@ -170,19 +188,20 @@ function metadataAttribute(text: string): Attribute {
   const open = text.indexOf('[');
   return permission({
     notGrpc: true,
-    all: values => {
+    part: one =>
+      one.startsWith('[') && one.endsWith(']')
+        ? { listMatch: { oneOf: plainText(one.replace(/^[[\]]+|[[\]]+$/g, '')) } }
+        : plainText(one),
+    all: (values: readonly ValueMatcher[]) => {
       if (open < 0) return undefined;
       const key = text.endsWith(']') ? text.slice(open + 1, -1) : text.slice(open + 1);
-      const value = anyValue(
-        values.map(one =>
-          one.startsWith('[') && one.endsWith(']')
-            ? { listMatch: { oneOf: { stringMatch: textMatcher(one.replace(/^[[\]]+|[[\]]+$/g, '')) } } }
-            : { stringMatch: textMatcher(one) },
-        ),
-      );
-      return { metadata: { filter: text.slice(0, open), path: [{ key }], value } };
+      return { metadata: { filter: text.slice(0, open), path: [{ key }], value: anyValue(values) } };
     },
   });
+}
+
+function plainText(value: string): ValueMatcher {
+  return { stringMatch: textMatcher(value) };
 }
 
 /** `[a][b]` → a, b. Brackets inside of a name make the whole inside one name. */

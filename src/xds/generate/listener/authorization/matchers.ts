@@ -59,8 +59,8 @@ export function anyValue(values: readonly ValueMatcher[]): ValueMatcher {
 }
 
 /** A claim of a validated token that is one of the values, or a list that has one of them. */
-export function claimMatcher(claims: readonly string[], values: readonly string[]): MetadataMatcher {
-  const value = anyValue(values.map(text => ({ stringMatch: textMatcher(text) })));
+export function claimMatcher(claims: readonly string[], values: readonly ValueMatcher[]): MetadataMatcher {
+  const value = anyValue(values);
   return tokenMatcher(claims, { orMatch: { valueMatchers: [{ listMatch: { oneOf: value } }, value] } });
 }
 

@@ -13,6 +13,7 @@ import {
   attributeOfKey,
   hosts,
   ipBlocks,
+  isUnknown,
   methods,
   namespaces,
   paths,
@@ -20,6 +21,7 @@ import {
   principals,
   type RuleContext,
   remoteIpBlocks,
+  renderedValues,
   requestPrincipals,
   serviceAccounts,
   trustDomains,
@@ -30,6 +32,15 @@ interface Clause {
   readonly attribute: Attribute;
   readonly values: readonly string[];
   readonly notValues: readonly string[];
+}
+
+/** A list of values of an attribute. */
+export interface ValueList {
+  readonly attribute: Attribute;
+  /** As it is written. */
+  readonly given: readonly string[];
+  /** Expanded. */
+  readonly values: readonly string[];
 }
 
 /** Matches nothing: the content of a policy without rules. */
@@ -144,10 +155,42 @@ function matchersOf<M>(
   given: readonly string[],
   context: RuleContext,
 ): { readonly matchers: readonly M[]; readonly failed: boolean } {
-  const unknown = (attribute.httpOnly === true && context.tcp) || (attribute.notGrpc === true && context.grpc === true);
-  if (unknown) return { matchers: [], failed: true };
-  const values = attribute.expand === undefined ? given : attribute.expand(given, context);
-  const rendered = 'all' in attribute ? [attribute.all(values)] : values.map(value => attribute.each(value, context));
+  if (isUnknown(attribute, context)) return { matchers: [], failed: true };
+  const parts = context.rendered?.get(given) ?? renderedValues(attribute, expanded(attribute, given, context), context);
+  const rendered = 'all' in attribute ? [attribute.all(parts as readonly never[])] : parts;
   const matchers = rendered.filter(matcher => matcher !== undefined) as readonly unknown[] as readonly M[];
   return { matchers, failed: matchers.length < rendered.length };
+}
+
+export function expanded(
+  { expand }: Attribute,
+  given: readonly string[],
+  context: Pick<RuleContext, 'trustDomains'>,
+): readonly string[] {
+  return expand === undefined ? given : expand(given, context);
+}
+
+/** Shorter lists of values are rendered with their rule. */
+const LONG_LIST = 1_024;
+
+const lists = new WeakMap<Rule, readonly ValueList[]>();
+
+/** The long lists of values of a rule; the same objects each time. */
+export function longLists(rule: Rule): readonly ValueList[] {
+  const known = lists.get(rule) ?? longListsOf(rule);
+  lists.set(rule, known);
+  return known;
+}
+
+function longListsOf({ from = [], to = [], when = [] }: Rule): readonly ValueList[] {
+  const clauses = [
+    ...to.flatMap(({ operation }) => operationClauses(operation ?? {})),
+    ...from.flatMap(({ source }) => sourceClauses(source ?? {})),
+    ...when.map(conditionClause),
+  ];
+  return clauses.flatMap((one): readonly ValueList[] => {
+    if (one === undefined) return [];
+    const long = [one.values, one.notValues].filter(({ length }) => length > LONG_LIST);
+    return long.map(given => ({ attribute: one.attribute, given, values: given }));
+  });
 }

@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Query } from '../../../../../src/core/query/reader.ts';
+import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import type { Slice } from '../../../../../src/core/query/work-budget.ts';
-import type { AppliedPolicy } from '../../../../../src/core/select/policy/authorization.ts';
+import { type AppliedPolicy, authorizationOfProxy } from '../../../../../src/core/select/policy/authorization.ts';
 import { authorizationOf } from '../../../../../src/xds/assemble/listener/policy-filters.ts';
 import { workloadAuthorizations } from '../../../../../src/xds/assemble/workload/resources.ts';
 import { authorizationFilters } from '../../../../../src/xds/generate/listener/authorization/filters.ts';
@@ -51,5 +52,67 @@ describe('a policy of many rules', () => {
       authorizationFilters.run({ inputs, tcp: true, peer: 'tls' }),
       [authorization.run({ policy: { ...ofZtunnel, rules } })],
     ]);
+  });
+});
+
+describe('authorization of many values', () => {
+  type Spec = AppliedPolicy['spec'];
+  const of = { beside: '', subject: '', peer: 'tls' } as const;
+  const texts = (count: number, text: (i: number) => string) => Array.from({ length: count }, (_, i) => text(i));
+  const policyOf = (name: string, spec: Spec) =>
+    ({
+      apiVersion: 'security.istio.io/v1',
+      kind: 'AuthorizationPolicy',
+      metadata: { name, namespace: 'a' },
+      spec,
+    }) as never;
+
+  /** The filters of policies that are made in slices, those that are made at once, and the runs of generators. */
+  function made(chain: 'http' | 'tcp', specs: readonly Spec[]) {
+    const state = world(
+      specs.map((spec, i) => policyOf(`p${String(i).padStart(4, '0')}`, spec)),
+      { mesh: { trustDomainAliases: ['old'] } },
+    );
+    const tracker = new Tracker();
+    const growth = new SliceGrowth();
+    const query: Query<'', object> = { name: 'test/many', run: reader => authorizationOf(reader, { ...of, chain }) };
+    const proxy = proxyOf(nodeOf({ namespace: 'a', name: 'p' }));
+    const look = () => tracker.within(growth.budget(20), () => tracker.get(state, proxy, query, ''));
+    let slice = look();
+    for (; slice.value === undefined; slice = look()) growth.cut(slice);
+    const generated = tracker.stats.generated;
+    const inputs = tracker.get(state, proxy, authorizationOfProxy, { beside: '', subject: '' })!;
+    const whole = authorizationFilters.run({ inputs, tcp: chain === 'tcp', peer: 'tls' });
+    return { sliced: slice.value, whole, generated };
+  }
+
+  const count = 3_000;
+  const long: readonly Spec['rules'][] = [
+    [{ from: [{ source: { namespaces: texts(count, i => `n${i}`) } }] }],
+    [{ from: [{ source: { principals: texts(count, i => `cluster.local/ns/n/sa/s${i}`) } }] }],
+    [{ from: [{ source: { trustDomains: [...texts(count, i => `t${i}`), 'cluster.local', 'old'] } }] }],
+    [{ from: [{ source: { notRequestPrincipals: texts(count, i => `issuer/s${i}`) } }] }],
+    [{ to: [{ operation: { ports: ['1'] } }] }, { to: [{ operation: { notPaths: texts(count, i => `/p${i}`) } }] }],
+    [{ when: [{ key: 'request.auth.claims[group]', values: texts(count, i => `v${i}`) }] }],
+  ];
+
+  it.each(['http', 'tcp'] as const)('has those of one rule rendered in blocks, in %s chains', chain => {
+    for (const action of ['ALLOW', 'DENY'] as const) {
+      const { sliced, whole, generated } = made(
+        chain,
+        long.map(rules => ({ action, rules: rules! })),
+      );
+      expect(sliced).toEqual(whole);
+      expect(generated).toBeGreaterThan((count / 512) * 3);
+    }
+  });
+
+  it('has those of many policies rendered in blocks', () => {
+    const specs = texts(2_000, String).map(
+      (port): Spec => ({ action: 'DENY', rules: [{ to: [{ operation: { ports: [port] } }] }] }),
+    );
+    const { sliced, whole, generated } = made('tcp', specs);
+    expect(sliced).toEqual(whole);
+    expect(generated).toBeGreaterThan(specs.length + 20);
   });
 });
