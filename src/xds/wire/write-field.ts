@@ -237,14 +237,14 @@ function mapWriter(
   };
   const write = (sink: Sink, map: unknown): void => {
     const entries = map as Plain;
-    for (const name of sortedKeys(entries)) {
+    for (const name of keysOf(entries)) {
       const value = entries[name];
       if (value !== undefined) writeEntry(sink, name, value);
     }
   };
   const entriesOf = function* (sink: Sink, map: unknown): Iterable<Fragment> {
     const entries = map as Plain;
-    const names = sortedKeys(entries);
+    const names = keysOf(entries);
     for (const name of names) {
       const value = entries[name];
       if (value === undefined) continue;
@@ -263,6 +263,18 @@ function mapWriter(
     return [{ write: () => write(sink, value), content: { ...entries, value, fragments: ofSink[1] } }];
   };
   return { write, fragments };
+}
+
+/** The keys of long maps: listing those of one with tens of thousands takes as long as writing it. */
+const longMaps = new WeakMap<object, readonly string[]>();
+const LONG_MAP = 1_024;
+
+function keysOf(map: object): readonly string[] {
+  const known = longMaps.get(map);
+  if (known !== undefined) return known;
+  const keys = sortedKeys(map);
+  if (keys.length >= LONG_MAP) longMaps.set(map, keys);
+  return keys;
 }
 
 function keyWriter(kind: string): (sink: Sink, name: string) => void {

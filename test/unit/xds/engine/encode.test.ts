@@ -35,6 +35,20 @@ const host = (name: string): VirtualHost => ({
 });
 
 describe('encoding of messages', () => {
+  test('lists the keys of a long map once, for all messages that have it', () => {
+    let listed = 0;
+    const entries = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, { i }]));
+    const filterMetadata = new Proxy(entries, {
+      ownKeys: target => {
+        listed++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const [one, other] = ['a', 'b'].map(name => encodeMessage(CLUSTER, { name, metadata: { filterMetadata } }));
+    expect(one!.length).toBe(other!.length);
+    expect(listed).toBe(1);
+  });
+
   test('packs nested Any, writes Struct as plain JSON, and shows all of it in protojson', () => {
     const router = any('envoy.extensions.filters.http.router.v3.Router', { suppressEnvoyHeaders: true });
     const manager = any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
