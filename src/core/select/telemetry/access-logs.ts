@@ -15,7 +15,14 @@ import type {
   MeshConfig_ExtensionProvider_EnvoyFileAccessLogProvider_LogFormat,
 } from '../../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
-import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
+import {
+  defaultProviders,
+  definedProviders,
+  extensionProvider,
+  modeMatches,
+  providerNames,
+  telemetryLevels,
+} from './telemetry.ts';
 import { subjectOf, type TrafficClass } from './traffic-class.ts';
 
 /** What to write. An empty text, and undefined labels, stand for Istio's default, which the generator makes. */
@@ -104,7 +111,7 @@ function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly Acc
   });
   const defaults = defaultProviders(reader, 'accessLogging');
   const found: (readonly [name: string, choice: Choice, log: AccessLogSpec])[] = [];
-  for (const [name, choice] of chooseProviders(defaults, levels, traffic)) {
+  for (const [name, choice] of chooseProviders(reader, defaults, levels, traffic)) {
     const definition = extensionProvider(reader, name);
     const log = definition === undefined ? undefined : ofProvider(reader, definition);
     if (log !== undefined) found.push([definition!.name!, choice, log]);
@@ -118,17 +125,18 @@ function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly Acc
 
 /** By the names that refer to them. Without any entry these are the defaults; with entries they count by reference. */
 function chooseProviders(
+  reader: ProxyReader,
   defaults: readonly string[],
   levels: readonly (readonly AccessLogging[])[],
   traffic: TrafficClass,
 ): ReadonlyMap<string, Choice> {
   const chosen = new Map<string, Choice>();
   if (levels.length === 0) for (const name of defaults) chosen.set(name, { enabled: true });
-  const { scope, filters } = inScope(defaults, levels, traffic);
+  const { scope, filters } = inScope(reader, defaults, levels, traffic);
   let names: readonly string[] = defaults;
   for (const entry of levels.flat()) {
     const own = providerNames(entry);
-    if (own.length > 0) names = own;
+    if (own.length > 0) names = definedProviders(reader, own);
     if (!modeMatches(entry.match?.mode, traffic)) continue;
     for (const name of names) {
       if (!scope.has(name)) continue;
@@ -144,6 +152,7 @@ function chooseProviders(
  * filter.
  */
 function inScope(
+  reader: ProxyReader,
   defaults: readonly string[],
   levels: readonly (readonly AccessLogging[])[],
   traffic: TrafficClass,
@@ -152,14 +161,17 @@ function inScope(
   const filters = new Map<string, string | undefined>();
   for (const level of levels) {
     const named = new Set<string>();
+    let namesAny = false;
     for (const entry of level) {
       if (!modeMatches(entry.match?.mode, traffic)) continue;
-      for (const name of providerNames(entry)) {
+      const own = providerNames(entry);
+      namesAny ||= own.length > 0;
+      for (const name of definedProviders(reader, own)) {
         named.add(name);
         filters.set(name, entry.filter === undefined ? undefined : (entry.filter.expression ?? ''));
       }
     }
-    if (named.size > 0) scope = named;
+    if (namesAny) scope = named;
   }
   return { scope, filters };
 }

@@ -9,8 +9,8 @@ import { compareText } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { workOfList } from '../../query/work-budget.ts';
-import type { Metrics, MetricsOverrides } from '../../schema/istio-types.gen.ts';
-import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
+import type { Metrics, MetricsOverrides, MetricsOverrides_TagOverride } from '../../schema/istio-types.gen.ts';
+import { defaultProviders, definedProviders, extensionProvider, providerNames, telemetryLevels } from './telemetry.ts';
 import { reportsAs, subjectOf, type TrafficClass } from './traffic-class.ts';
 
 export interface MetricOverride extends MetricTags {
@@ -44,6 +44,7 @@ const metricNames: Readonly<Record<string, string>> = {
   TCP_RECEIVED_BYTES: 'tcp_received_bytes_total',
   TCP_SENT_BYTES: 'tcp_sent_bytes_total',
 };
+const allMetrics = Object.keys(metricNames);
 const ALL_METRICS = 'ALL_METRICS';
 const NO_TAGS: MetricTags = { dimensions: undefined, tagsToRemove: [] };
 
@@ -53,9 +54,9 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
   run: (reader, traffic) => {
     const defaults = defaultProviders(reader, 'metrics');
     const entries = reader.get(telemetryLevels, subjectOf(traffic)).flatMap(level => level.metrics ?? []);
-    const addressed = addressees(defaults, entries);
+    const addressed = addressees(reader, defaults, entries);
     const specs: StatsSpec[] = [];
-    for (const name of providersInScope(defaults, entries)) {
+    for (const name of providersInScope(reader, defaults, entries)) {
       if (extensionProvider(reader, name)?.prometheus === undefined) continue;
       const spec = statsSpec(reader, name, entries, addressed, traffic);
       if (spec !== undefined) specs.push(spec);
@@ -65,17 +66,26 @@ export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
 };
 
 /** Those of the last entry that names any, else the defaults; by name. */
-function providersInScope(defaults: readonly string[], entries: readonly Metrics[]): readonly string[] {
-  const named = entries.map(providerNames).filter(names => names.length > 0);
-  return [...new Set(named.at(-1) ?? defaults)].sort(compareText);
+function providersInScope(
+  reader: ProxyReader,
+  defaults: readonly string[],
+  entries: readonly Metrics[],
+): readonly string[] {
+  const naming = entries.findLast(({ providers = [] }) => providers.length > 0);
+  const names = naming === undefined ? defaults : definedProviders(reader, providerNames(naming));
+  return [...new Set(names)].sort(compareText);
 }
 
 /** The providers that each entry is for: those it names, else those of the entry before it, else the defaults. */
-function addressees(defaults: readonly string[], entries: readonly Metrics[]): readonly ReadonlySet<string>[] {
+function addressees(
+  reader: ProxyReader,
+  defaults: readonly string[],
+  entries: readonly Metrics[],
+): readonly ReadonlySet<string>[] {
   let names: ReadonlySet<string> = new Set(defaults);
   return entries.map(entry => {
     const own = providerNames(entry);
-    if (own.length > 0) names = new Set(own);
+    if (own.length > 0) names = new Set(definedProviders(reader, own));
     return names;
   });
 }
@@ -109,20 +119,20 @@ function statsSpec(
   addressed: readonly ReadonlySet<string>[],
   traffic: TrafficClass,
 ): StatsSpec | undefined {
-  const merged: Merged = { off: false, overrides: new Map() };
+  const own = entries.filter((_, i) => addressed[i]!.has(provider));
   let reportingInterval: unknown;
-  for (const [i, entry] of entries.entries()) {
-    if (!addressed[i]!.has(provider)) continue;
+  let count = 0;
+  for (const entry of own) {
     if (entry.reportingInterval !== undefined) reportingInterval = entry.reportingInterval;
-    for (const override of entry.overrides ?? []) {
-      if (modeMatches(override.match?.mode, traffic)) applyOverride(merged, override);
-    }
+    count += entry.overrides?.length ?? 0;
   }
+  const inputs = { entries: own, mode: reportsAs(traffic) };
+  const merged = count < MANY_OVERRIDES ? mergedOverrides.run(inputs) : reader.make(mergedOverrides, inputs);
   if (merged.off) return undefined;
   const tags = new Map<TagHistory, MetricTags>();
   const tagsOf = (history: TagHistory | undefined): MetricTags => {
     if (history === undefined) return NO_TAGS;
-    const known = tags.get(history) ?? reader.make(metricTags, { overrides: oldestFirst(history) });
+    const known = tags.get(history) ?? tagsAfter(reader, oldestFirst(history));
     tags.set(history, known);
     return known;
   };
@@ -132,20 +142,44 @@ function statsSpec(
   return { overrides, reportingInterval };
 }
 
+/** More are merged in a run of their own, and for all classes of traffic of one mode at once. */
+const MANY_OVERRIDES = 512;
+/** Overrides that are merged in the time of a run of a query. */
+const OVERRIDES_PER_WORK_UNIT = 16;
+
+const mergedOverrides: Generator<
+  { readonly entries: readonly Metrics[]; readonly mode: ReturnType<typeof reportsAs> },
+  Merged
+> = {
+  name: 'select/mergedMetricOverrides',
+  run: ({ entries, mode }) => {
+    const merged: Merged = { off: false, overrides: new Map() };
+    for (const { overrides = [] } of entries) {
+      for (const override of overrides) {
+        const { mode: own } = override.match ?? {};
+        if (own === undefined || own === 'CLIENT_AND_SERVER' || own === mode) applyOverride(merged, override);
+      }
+    }
+    return merged;
+  },
+  work: (_, { entries }) =>
+    entries.reduce((sum, { overrides = [] }) => sum + overrides.length, 0) / OVERRIDES_PER_WORK_UNIT,
+};
+
 function applyOverride(merged: Merged, override: MetricsOverrides): void {
   const { match: { metric = ALL_METRICS, customMetric } = {}, disabled, tagOverrides } = override;
-  merged.off = customMetric === undefined && metric === ALL_METRICS && disabled === true;
-  if (merged.off) return;
   const all = customMetric === undefined && metric === ALL_METRICS;
+  merged.off = all && disabled === true;
+  if (merged.off) return;
   const continued = new Map<TagHistory | undefined, TagHistory>();
-  for (const name of all ? Object.keys(metricNames) : [customMetric ?? metric]) {
+  for (const name of all ? allMetrics : [customMetric ?? metric]) {
     const current = merged.overrides.get(name) ?? { disabled: false, tags: undefined };
     merged.overrides.set(name, current);
     if (disabled !== undefined) current.disabled = disabled;
     if (tagOverrides === undefined) continue;
     const before = current.tags;
     current.tags = continued.get(before) ?? { before, override };
-    continued.set(before, current.tags);
+    if (all) continued.set(before, current.tags);
   }
 }
 
@@ -155,24 +189,50 @@ function oldestFirst(history: TagHistory): readonly MetricsOverrides[] {
   return overrides.reverse();
 }
 
-/** A generator, so that it is a piece of work of its own, and the classes of traffic share what it gives. */
-const metricTags: Generator<{ readonly overrides: readonly MetricsOverrides[] }, MetricTags> = {
-  name: 'select/metricTags',
+interface MergedTags {
+  /** In order. */
+  readonly names: readonly string[];
+  readonly overrides: ReadonlyMap<string, MetricsOverrides_TagOverride>;
+}
+
+/** Of more tags the order is found in a run of its own. */
+const MANY_TAGS = 2_048;
+
+function tagsAfter(reader: ProxyReader, overrides: readonly MetricsOverrides[]): MetricTags {
+  const isLong = overrides.some(({ tagOverrides = {} }) => Object.keys(tagOverrides).length > MANY_TAGS);
+  return reader.make(metricTags, isLong ? { merged: reader.make(mergedTags, { overrides }) } : { overrides });
+}
+
+const mergedTags: Generator<{ readonly overrides: readonly MetricsOverrides[] }, MergedTags> = {
+  name: 'select/mergedMetricTags',
   run: ({ overrides }) => {
-    const merged = new Map<string, { readonly remove: boolean; readonly value: string }>();
+    const merged = new Map<string, MetricsOverrides_TagOverride>();
     for (const { tagOverrides = {} } of overrides) {
-      for (const [tag, { operation, value = '' }] of Object.entries(tagOverrides)) {
-        merged.set(tag, { remove: operation === 'REMOVE', value });
-      }
+      for (const tag of Object.keys(tagOverrides)) merged.set(tag, tagOverrides[tag]!);
     }
-    const tags = [...merged].sort(byName);
-    const dimensions = tags.filter(([, tag]) => !tag.remove).map(([tag, { value }]) => [tag, value] as const);
-    return {
-      dimensions: dimensions.length === 0 ? undefined : Object.fromEntries(dimensions),
-      tagsToRemove: tags.filter(([, tag]) => tag.remove).map(([tag]) => tag),
-    };
+    return { names: [...merged.keys()].sort(), overrides: merged };
   },
-  work: (_, { overrides }) => workOfList(overrides.flatMap(({ tagOverrides = {} }) => Object.keys(tagOverrides))),
+  work: ({ names }) => workOfList(names),
+};
+
+/** A generator, so that it is a piece of work of its own, and the classes of traffic share what it gives. */
+const metricTags: Generator<
+  { readonly overrides?: readonly MetricsOverrides[]; readonly merged?: MergedTags },
+  MetricTags
+> = {
+  name: 'select/metricTags',
+  run: ({ overrides: given = [], merged = mergedTags.run({ overrides: given }) }) => {
+    const dimensions: (readonly [string, string])[] = [];
+    const tagsToRemove: string[] = [];
+    for (const tag of merged.names) {
+      const { operation, value = '' } = merged.overrides.get(tag)!;
+      if (operation === 'REMOVE') tagsToRemove.push(tag);
+      else dimensions.push([tag, value]);
+    }
+    return { dimensions: dimensions.length === 0 ? undefined : Object.fromEntries(dimensions), tagsToRemove };
+  },
+  work: (_, { overrides = [], merged }) =>
+    workOfList(merged?.names ?? overrides.flatMap(({ tagOverrides = {} }) => Object.keys(tagOverrides))),
 };
 
 function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {

@@ -4,9 +4,10 @@
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
+import { blocksOf, joined } from '../../base/groups.ts';
 import { providerOfAnyCase } from '../../mesh/providers.ts';
 import { byAge } from '../../model/object.ts';
-import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import type { ProxyReader, Query, Reader, Selection } from '../../query/reader.ts';
 import type { MeshConfig_ExtensionProvider, Telemetry } from '../../schema/istio-types.gen.ts';
 import { isAttached, namespaceOf, targetsOf } from '../policy/attachment.ts';
 import { type PolicySubject, reportsAs, type TrafficClass } from './traffic-class.ts';
@@ -20,15 +21,39 @@ export const telemetryLevels: Query<PolicySubject, readonly Telemetry[]> = {
   run: (reader, subject) => {
     const root = reader.mesh('rootNamespace');
     const namespace = reader.facet('namespace');
-    const levels: Telemetry[] = [];
     const attachedIn = namespaceOf(subject) || namespace;
-    if (root !== namespace) levels.push(...inNamespace(reader, root).filter(isNamespaceWide).slice(0, 1));
-    const others = attachedIn === namespace ? [namespace] : [namespace, attachedIn];
-    for (const place of others) levels.push(...inNamespace(reader, place).filter(isNamespaceWide).slice(0, 1));
-    const specific = inNamespace(reader, attachedIn).filter(spec => !isNamespaceWide(spec));
-    levels.push(...specific.filter(spec => isAttached(reader, attachedIn, spec, subject)));
-    return levels;
+    const found = new Map(
+      [...new Set([root, namespace, attachedIn])].map(place => [place, inNamespace(reader, place)]),
+    );
+    const wide = (root === namespace ? [] : [root]).concat(
+      attachedIn === namespace ? namespace : [namespace, attachedIn],
+    );
+    const levels = wide.flatMap(place => found.get(place)!.find(isNamespaceWide) ?? []);
+    const specific = found.get(attachedIn)!.filter(spec => !isNamespaceWide(spec));
+    if (specific.length <= OBJECTS_ALONE_MAX) {
+      return levels.concat(attachedOf.run(reader, { specs: specific, namespace: attachedIn, subject }));
+    }
+    const blocks = blocksOf(specific, OBJECTS_TOGETHER);
+    return joined([
+      levels,
+      ...blocks.map(specs => reader.select(attachedOf, { specs, namespace: attachedIn, subject })),
+    ]);
   },
+};
+
+/** Of more objects of a namespace those that are attached are found in blocks, each of which stays found. */
+const OBJECTS_ALONE_MAX = 512;
+const OBJECTS_TOGETHER = 128;
+
+interface SpecificObjects {
+  readonly specs: readonly Telemetry[];
+  readonly namespace: string;
+  readonly subject: PolicySubject;
+}
+
+const attachedOf: Selection<SpecificObjects, readonly Telemetry[]> = {
+  name: 'select/attachedTelemetry',
+  run: (reader, { specs, namespace, subject }) => specs.filter(spec => isAttached(reader, namespace, spec, subject)),
 };
 
 function inNamespace(reader: ProxyReader, namespace: string): readonly Telemetry[] {
@@ -60,7 +85,29 @@ export function modeMatches(mode: string | undefined, traffic: TrafficClass): bo
 }
 
 export function providerNames(entry: ProviderEntry): readonly string[] {
-  return (entry.providers ?? []).map(ref => ref.name ?? '');
+  const { providers = [] } = entry;
+  const known = namesOfProviders.get(providers);
+  if (known !== undefined) return known;
+  const names = providers.map(ref => ref.name ?? '');
+  if (names.length >= LONG_LIST) namesOfProviders.set(providers, names);
+  return names;
+}
+
+/** Of long lists, which each class of traffic asks for. */
+const namesOfProviders = new WeakMap<object, readonly string[]>();
+const LONG_LIST = 256;
+
+const defined = new WeakMap<readonly string[], { readonly by: object; readonly names: readonly string[] }>();
+
+/** Those of the names that MeshConfig defines, in order: of tens of thousands that a list may have, no others count. */
+export function definedProviders(reader: Reader, names: readonly string[]): readonly string[] {
+  if (names.length < LONG_LIST) return names;
+  const by = reader.mesh('extensionProviders');
+  const known = defined.get(names);
+  if (known?.by === by) return known.names;
+  const found = names.filter(name => providerOfAnyCase(by, name) !== undefined);
+  defined.set(names, { by, names: found });
+  return found;
 }
 
 /** The definition of an extension provider in MeshConfig; its name is found without regard to case. */

@@ -140,4 +140,41 @@ describe('metrics', () => {
     expect(new Set([...tagsOf('outbound'), ...tagsOf('inbound')]).size).toBe(2);
     expect(tracker.stats.generated).toBe(2);
   });
+
+  it('have tags that are many sorted in a run of its own, and the same for both', () => {
+    const made = (count: number) => {
+      const tags = Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [`t${i}`, i % 2 ? { value: `v${i}` } : { operation: 'REMOVE' }]),
+      );
+      const state = withLevels({ namespace: { metrics: [{ overrides: [{ tagOverrides: tags }] }] } }, MESH);
+      const tracker = new Tracker();
+      const { dimensions = {}, tagsToRemove } = tracker.get(state, proxy, stats, 'outbound')[0]!.overrides[0]!;
+      return { names: Object.keys(dimensions), tagsToRemove, generated: tracker.stats.generated };
+    };
+    const few = made(2_000);
+    const many = made(3_000);
+    const isFew = (name: string): boolean => Number(name.slice(1)) < 2_000;
+    expect(many.names.filter(isFew)).toEqual(few.names);
+    expect(many.tagsToRemove.filter(isFew)).toEqual(few.tagsToRemove);
+    expect(few.names).toEqual([...few.names].sort());
+    expect([few.generated, many.generated]).toEqual([1, 2]);
+  });
+
+  it('have overrides that are many merged in a run of its own', () => {
+    const made = (count: number) => {
+      const overrides = Array.from({ length: count }, (_, i) => ({
+        match: { customMetric: `m${i % 300}` },
+        tagOverrides: { [`t${i}`]: { value: 'v' } },
+      }));
+      const tracker = new Tracker();
+      const state = withLevels({ namespace: { metrics: [{ overrides }] } }, MESH);
+      const [spec] = tracker.get(state, proxy, stats, 'outbound');
+      return { tags: spec!.overrides.map(one => Object.keys(one.dimensions!)), generated: tracker.stats.generated };
+    };
+    expect(made(300).generated).toBe(300);
+    const { tags, generated } = made(600);
+    expect(generated).toBe(301);
+    expect(tags).toHaveLength(300);
+    expect(tags.flat()).toHaveLength(600);
+  });
 });

@@ -2,8 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Reader } from '../../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { ignoresHostHeader } from '../../../../../src/core/select/telemetry/metrics.ts';
-import { modeMatches, telemetryLevels } from '../../../../../src/core/select/telemetry/telemetry.ts';
+import { definedProviders, modeMatches, telemetryLevels } from '../../../../../src/core/select/telemetry/telemetry.ts';
 import { ask, nodeOf, proxyOf, world } from '../../../world.ts';
 
 /** Its name is also the literal value of its only tag. */
@@ -102,4 +104,34 @@ describe('an entry of a Telemetry', () => {
 it('only an outbound proxy takes the destination of metrics from the host header', () => {
   const classes = ['inbound', 'outbound', 'gateway', 'waypoint '] as const;
   expect(classes.map(ignoresHostHeader)).toEqual([true, false, true, true]);
+});
+
+describe('Telemetry objects of one namespace that are many', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => telemetry(`t${1_000 + i}`, 'prod', selecting(i % 2 ? 'web' : 'other')));
+
+  it('are asked in blocks whether they are attached', () => {
+    const found = (count: number) => {
+      const tracker = new Tracker();
+      const all = tracker.get(world(many(count)), sidecar(), telemetryLevels, '');
+      return { names: all.map(spec => spec.tracing?.[0]?.customTags?.name?.literal?.value), runs: tracker.stats.runs };
+    };
+    const [few, more] = [found(512), found(1_024)];
+    expect(more.names.slice(0, few.names.length)).toEqual(few.names);
+    expect(more.names).toHaveLength(512);
+    expect(more.runs - few.runs).toBe(1_024 / 128);
+  });
+});
+
+describe('a long list of providers', () => {
+  it('is looked through once for those that MeshConfig defines', () => {
+    const providers = [{ name: 'log', envoyFileAccessLog: {} }];
+    const reader = { mesh: () => providers } as unknown as Reader;
+    const names = ['none', 'LOG', ...Array.from({ length: 300 }, (_, i) => `x${i}`)];
+    const found = definedProviders(reader, names);
+    expect(found).toEqual(['LOG']);
+    expect(definedProviders(reader, names)).toBe(found);
+    expect(definedProviders(reader, ['none'])).toEqual(['none']);
+    expect(definedProviders({ mesh: () => [] } as unknown as Reader, names)).toEqual([]);
+  });
 });
