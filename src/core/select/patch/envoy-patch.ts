@@ -40,17 +40,51 @@ export interface EnvoyPatch {
 const ORDERED: ReadonlySet<string> = new Set(['HTTP_FILTER', 'NETWORK_FILTER', 'HTTP_ROUTE', 'LISTENER_FILTER']);
 
 /** undefined: the entry cannot act. */
-export function envoyPatch(reader: Reader, { applyTo, match, patch }: Entry): EnvoyPatch | undefined {
+export function envoyPatch(reader: Reader, entry: Entry): EnvoyPatch | undefined {
+  const { applyTo, patch } = entry;
   if (patch === undefined || applyTo === undefined || applyTo === 'INVALID') return undefined;
-  const { proxy: _, ...rest } = match ?? {};
-  const text = canonicalJson({
-    applyTo,
-    match: rest,
-    operation: patch.operation,
-    value: patch.value,
-  } as unknown as Json);
-  return reader.make(readPatch, { text });
+  const inputs = { entry };
+  return reader.make(readPatch, { text: isLarge(entry) ? reader.make(patchText, inputs) : patchText.run(inputs) });
 }
+
+/** The text of an entry with more is made in a run of its own. */
+const MEMBERS_ALONE_MAX = 1_024;
+
+/** Of wide objects a look at the first member takes time for each of them. */
+const large = new WeakSet<Entry>();
+
+function isLarge(entry: Entry): boolean {
+  if (large.has(entry)) return true;
+  const found = membersLeft(entry.patch?.value, MEMBERS_ALONE_MAX) <= 0;
+  if (found) large.add(entry);
+  return found;
+}
+
+/** Looks at no more than `most` members. */
+function membersLeft(value: unknown, most: number): number {
+  let left = most - 1;
+  if (typeof value !== 'object' || value === null) return left;
+  for (const name in value) {
+    if (left <= 0) break;
+    left = membersLeft((value as Readonly<Record<string, unknown>>)[name], left);
+  }
+  return left;
+}
+
+/** Without the match of proxies, which is no part of the patch. */
+const patchText: Generator<{ readonly entry: Entry }, string> = {
+  name: 'select/patchText',
+  work: text => text.length / CHARS_PER_UNIT,
+  run: ({ entry: { applyTo, match, patch } }) => {
+    const { proxy: _, ...rest } = match ?? {};
+    return canonicalJson({
+      applyTo,
+      match: rest,
+      operation: patch?.operation,
+      value: patch?.value,
+    } as unknown as Json);
+  },
+};
 
 interface Written {
   readonly applyTo: ApplyTo;

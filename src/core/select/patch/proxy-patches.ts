@@ -6,10 +6,11 @@
 // Source: Istio pilot/pkg/model/push_context.go (EnvoyFilters), pilot/pkg/model/envoyfilter.go (proxyMatch).
 
 import { RE2JS } from 're2js';
+import { joined } from '../../base/groups.ts';
 import { compareText, type Obj } from '../../model/object.ts';
 import { interning } from '../../query/memo.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
-import type { EnvoyFilter_ProxyMatch } from '../../schema/istio-types.gen.ts';
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import type { EnvoyFilter_EnvoyConfigObjectPatch, EnvoyFilter_ProxyMatch } from '../../schema/istio-types.gen.ts';
 import { isAttached } from '../policy/attachment.ts';
 import { type ApplyTo, type EnvoyPatch, envoyPatch, isAddedFor, isFor, type PatchContext } from './envoy-patch.ts';
 
@@ -41,17 +42,47 @@ const envoyFiltersOf: Query<string, readonly Obj<'EnvoyFilter'>[]> = {
   },
 };
 
+type PatchOfProxies = OwnedPatch & { readonly proxy: EnvoyFilter_ProxyMatch | undefined };
+
 /** Argument: `namespace/name` of an EnvoyFilter. Its entries that can act. */
-const patchesOf: Query<string, readonly (OwnedPatch & { readonly proxy: EnvoyFilter_ProxyMatch | undefined })[]> = {
+const patchesOf: Query<string, readonly PatchOfProxies[]> = {
   name: 'select/patchesOf',
   run: (reader, filter) => {
-    const entries = reader.object('EnvoyFilter', filter)?.spec.configPatches ?? [];
-    return entries.flatMap((entry, index) => {
-      const patch = envoyPatch(reader, entry);
-      return patch === undefined ? [] : [{ filter, index, patch, proxy: entry.match?.proxy }];
-    });
+    const { length } = entriesOf(reader, filter);
+    if (length <= ENTRIES_ALONE_MAX) return patchesBetween(reader, { filter, from: 0, to: length });
+    const starts = Array.from({ length: Math.ceil(length / ENTRIES_TOGETHER) }, (_, i) => i * ENTRIES_TOGETHER);
+    return joined(starts.map(from => reader.get(patchBlock, { filter, from, to: from + ENTRIES_TOGETHER })));
   },
 };
+
+/** More entries are read in blocks, each of which stays read. */
+const ENTRIES_ALONE_MAX = 256;
+const ENTRIES_TOGETHER = 64;
+
+interface EntryRange {
+  readonly filter: string;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+const patchBlock: Query<EntryRange, readonly PatchOfProxies[]> = {
+  name: 'select/patchBlock',
+  key: ({ filter, from }) => `${filter}|${from}`,
+  run: patchesBetween,
+};
+
+function patchesBetween(reader: Reader, { filter, from, to }: EntryRange): readonly PatchOfProxies[] {
+  const entries = entriesOf(reader, filter).slice(from, to);
+  return entries.flatMap((entry, i) => {
+    const patch = envoyPatch(reader, entry);
+    return patch === undefined ? [] : [{ filter, index: from + i, patch, proxy: entry.match?.proxy }];
+  });
+}
+
+function entriesOf(reader: Reader, filter: string): readonly EnvoyFilter_EnvoyConfigObjectPatch[] {
+  return reader.object('EnvoyFilter', filter)?.spec.configPatches ?? [];
+}
 
 /** The EnvoyFilters of the proxy, in order. */
 export function attachedFilters(reader: ProxyReader): readonly Obj<'EnvoyFilter'>[] {

@@ -19,12 +19,16 @@ export interface Patched<T> {
   /** In the order of the lists that were applied. */
   readonly acted: readonly EnvoyPatch[];
   readonly failed: readonly FailedPatch[];
-  /** What the merges copied, in units of the work budget (`Generator.work`). */
+  /** Of looking at the patches and of what the merges copied, in units of the work budget (`Generator.work`). */
   readonly work: number;
 }
 
 /** Members of maps and elements of lists that are copied, or looked at, in about the time of one query. */
 export const MEMBERS_PER_UNIT = 64;
+
+/** Patches that are looked at, and that act, in that time. */
+const PATCHES_PER_UNIT = 512;
+const ACTED_PER_UNIT = 16;
 
 export const patchWork = ({ work }: { readonly work: number }): number => work;
 
@@ -56,7 +60,9 @@ export class Outcome {
     const acted = this.#acted;
     // A patch that occurs twice in a list acted twice.
     const inOrder = acted.size === 0 ? none : this.#lists.flatMap(list => list.filter(patch => acted.has(patch)));
-    return { result, acted: inOrder, failed: this.#failed, work: this.grown.copied / MEMBERS_PER_UNIT };
+    const looked = this.#lists.reduce((sum, { length }) => sum + length, 0) / PATCHES_PER_UNIT;
+    const work = looked + acted.size / ACTED_PER_UNIT + this.grown.copied / MEMBERS_PER_UNIT;
+    return { result, acted: inOrder, failed: this.#failed, work };
   }
 }
 

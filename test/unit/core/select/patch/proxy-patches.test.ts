@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import type { EnvoyPatch, PatchContext } from '../../../../../src/core/select/patch/envoy-patch.ts';
 import {
   addedClusters,
@@ -50,6 +51,39 @@ const proxy = (metadata: JsonObject = {}, labels: Readonly<Record<string, string
   proxyOf(nodeOf({ namespace: 'shop', labels, metadata }));
 const patches = (objects: readonly JsonObject[], of = proxy()): readonly string[] =>
   ask(world(objects), proxyPatches, '', of).map(({ filter: key, index }) => `${key} ${index}`);
+
+describe('an EnvoyFilter with many patches', () => {
+  const many = (count: number) =>
+    world([
+      filter(
+        'many',
+        Array.from({ length: count }, (_, i) => entry('CLUSTER', 'ADD', `c${i}`)),
+      ),
+    ]);
+
+  it('has them read in blocks, in order', () => {
+    const read = (count: number) => {
+      const tracker = new Tracker();
+      const found = tracker.get(many(count), proxy(), proxyPatches, '');
+      expect(found.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
+      expect(found.map(({ patch }) => patch.value.name)).toEqual(Array.from({ length: count }, (_, i) => `c${i}`));
+      return tracker.stats.runs;
+    };
+    expect(read(640) - read(256)).toBe(640 / 64);
+  });
+
+  it('has the text of a large one made in a run of its own', () => {
+    const made = (members: number): number => {
+      const metadata = Object.fromEntries(Array.from({ length: members }, (_, i) => [`k${i}`, { a: i }]));
+      const value = { name: 'c', metadata: { filterMetadata: metadata } };
+      const tracker = new Tracker();
+      const state = world([filter('large', [{ applyTo: 'CLUSTER', match: {}, patch: { operation: 'MERGE', value } }])]);
+      expect(tracker.get(state, proxy(), proxyPatches, '')[0]!.patch.value).toEqual(value);
+      return tracker.stats.generated;
+    };
+    expect(made(2_000) - made(100)).toBe(1);
+  });
+});
 
 describe('the EnvoyFilters of a proxy', () => {
   it('are those of its namespace and of the root namespace that select it', () => {

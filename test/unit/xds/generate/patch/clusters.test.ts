@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { patchedCluster } from '../../../../../src/xds/generate/patch/cluster.ts';
 import type { UpstreamTlsContext } from '../../../../../src/xds/proto/types.gen.ts';
 import { clustersOf } from '../cluster/cluster-scene.ts';
 import { entry, envoyFilter, patchScene } from './patch-scene.ts';
@@ -20,6 +21,19 @@ const changedBy = (match: JsonObject): readonly string[] =>
   );
 
 describe('a patch of clusters', () => {
+  it('is work by itself, and more if it acts', () => {
+    const workOf = (count: number, name: string): number => {
+      const patch = { applyTo: 'CLUSTER', operation: 'MERGE', context: 'ANY', cluster: { name } } as const;
+      const given = { ...patch, listener: undefined, route: undefined, value: { altStatName: 'x' } };
+      const patches = Array.from({ length: count }, () => ({ ...given }));
+      const cluster = { name: 'c', message: { name: 'c' }, problems: [] };
+      return patchedCluster.work!(patchedCluster.run({ cluster, of: { patches }, hosts: [] }), {} as never);
+    };
+    expect(workOf(5_000, 'other')).toBeGreaterThan(8);
+    expect(workOf(5_000, 'c')).toBeGreaterThan(300);
+    expect(workOf(5, 'c')).toBeLessThan(1);
+  });
+
   it('matches the name alone if one is given', () => {
     expect(changedBy({ cluster: { name: SHOP, portNumber: 1, service: 'x' } })).toEqual([SHOP]);
   });
