@@ -1,6 +1,7 @@
 // The inbound clusters of a sidecar: one for each port of its workload, or for each listener that its Sidecar declares.
 // Source: Istio pilot/pkg/networking/core/cluster.go (buildInboundClusters, buildInboundClustersFromSidecar).
 
+import { blocksOf, joined } from '../../base/groups.ts';
 import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { IpMode } from '../../model/proxy.ts';
@@ -72,7 +73,7 @@ function selectInboundClusters(reader: ProxyReader): readonly InboundClusterInpu
     if (metadataText(reader, 'INTERCEPTION_MODE') === 'NONE') return [];
     return clustersOfTargets(reader, targets);
   }
-  const declared = ingress.flatMap(listener => reader.select(clusterOfListener, listener) ?? []);
+  const declared = clustersOfIngress(reader, ingress);
   if (!reader.feature('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE')) return declared;
   const ports = new Set(ingress.map(listener => listener.port?.number));
   return [
@@ -119,6 +120,28 @@ function clustersOfTargets(reader: ProxyReader, targets: readonly ServiceTarget[
     return inboundInputs(reader, { port, service, servicePort, services, endpoint, ownPool: undefined });
   });
 }
+
+/** Of more listeners clusters are found, and made (assemble/cluster/resources.ts), in blocks that stay made. */
+export const INBOUND_ALONE_MAX = 256;
+export const INBOUND_TOGETHER = 64;
+
+function clustersOfIngress(
+  reader: ProxyReader,
+  ingress: readonly IstioIngressListener[],
+): readonly InboundClusterInputs[] {
+  if (ingress.length <= INBOUND_ALONE_MAX) return clustersOfListeners.run(reader, { listeners: ingress });
+  return joined(
+    blocksOf(ingress, INBOUND_TOGETHER).map(listeners => reader.select(clustersOfListeners, { listeners })),
+  );
+}
+
+const clustersOfListeners: Selection<
+  { readonly listeners: readonly IstioIngressListener[] },
+  readonly InboundClusterInputs[]
+> = {
+  name: 'select/inboundClustersOfListeners',
+  run: (reader, { listeners }) => listeners.flatMap(listener => reader.select(clusterOfListener, listener) ?? []),
+};
 
 const clusterOfListener: Selection<IstioIngressListener, InboundClusterInputs | undefined> = {
   name: 'select/inboundClusterOfListener',

@@ -6,6 +6,7 @@
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
 import { isIp } from '../../base/ip.ts';
+import { selects } from '../../base/labels.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
@@ -143,7 +144,6 @@ function offersMtls(reader: ProxyReader, endpoint: Endpoint, ruleMode: string | 
 function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): readonly Endpoint[] {
   const { service, port, subset } = question;
   const keep = visibility(reader, question);
-  const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
   const allPorts = isPoolService(service);
   const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
@@ -152,7 +152,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
     if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
       if (behind !== undefined ? !behind.has(endpoint) : !allPorts && endpoint.portName !== port.name) continue;
-      if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
+      if (subset?.labels !== undefined && !selects(subset.labels, endpoint.labels)) continue;
       if (!question.dns && !hasUsableAddress(endpoint)) continue;
       if (keep.endpoint(endpoint)) found.push(endpoint);
     }

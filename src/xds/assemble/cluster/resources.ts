@@ -4,11 +4,16 @@
 // Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters).
 
 import { append } from '../../../core/base/append.ts';
-import { joined } from '../../../core/base/groups.ts';
+import { blocksOf, joined } from '../../../core/base/groups.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
-import { inboundClusters } from '../../../core/select/cluster/inbound.ts';
+import {
+  INBOUND_ALONE_MAX,
+  INBOUND_TOGETHER,
+  type InboundClusterInputs,
+  inboundClusters,
+} from '../../../core/select/cluster/inbound.ts';
 import { selectModuleClusters } from '../../../core/select/cluster/module-clusters.ts';
 import {
   type ClusterParts,
@@ -194,7 +199,7 @@ function proxyClusters(reader: ProxyReader): ProxyClusters {
   if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
   const inward: Resource<Cluster>[] = [];
   if (inboundPassthrough !== undefined) {
-    for (const inputs of reader.get(inboundClusters, '')) inward.push(reader.make(inboundCluster, inputs));
+    append(inward, inboundOf(reader));
     inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
   }
   const { openers, internal } = selectTunnelClusters(reader);
@@ -204,6 +209,17 @@ function proxyClusters(reader: ProxyReader): ProxyClusters {
   if (credential !== undefined) unpatched.unshift(reader.make(credentialCluster, credential));
   return { outward, inward, unpatched };
 }
+
+function inboundOf(reader: ProxyReader): Clusters {
+  const all = reader.get(inboundClusters, '');
+  if (all.length <= INBOUND_ALONE_MAX) return inboundBlock.run(reader, { all });
+  return joined(blocksOf(all, INBOUND_TOGETHER).map(block => reader.select(inboundBlock, { all: block })));
+}
+
+const inboundBlock: Selection<{ readonly all: readonly InboundClusterInputs[] }, Clusters> = {
+  name: 'cluster/inboundBlock',
+  run: (reader, { all }) => all.map(inputs => reader.make(inboundCluster, inputs)),
+};
 
 const NONE_OF_ITS_OWN: Pick<ProxyClusters, 'outward' | 'inward'> = { outward: [], inward: [] };
 

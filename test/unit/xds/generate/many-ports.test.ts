@@ -73,6 +73,20 @@ describe('a Sidecar with many ingress listeners', () => {
     expect(made).toHaveLength(few.length * 2);
   });
 
+  it('has the inbound clusters of each of them, made in blocks', () => {
+    const made = (count: number) => {
+      const tracker = new Tracker();
+      const all = tracker.get(world([withIngress(count)]), sidecar, clusters, '');
+      const inbound = all.filter(({ name }) => name.startsWith('inbound|'));
+      return { inbound: inbound.map(({ message }) => message), runs: tracker.stats.runs };
+    };
+    const [few, more] = [made(256), made(512)];
+    expect(more.inbound.slice(0, 256)).toEqual(few.inbound);
+    expect(more.inbound).toHaveLength(512);
+    // Each listener has a selection as well.
+    expect(more.runs - few.runs - 256).toBe((2 * 512) / 64);
+  });
+
   it('costs about four times as much for four times the listeners when it is made in slices', () => {
     const askedFor = (count: number): number => {
       const tracker = new Tracker();
