@@ -87,8 +87,10 @@ export function partsOfName(object: string): Named {
   return { kind, namespace, name: rest.join('/') };
 }
 
+export type Aged = Pick<Obj, 'creationTime' | 'name' | 'namespace'>;
+
 /** Istio's order of objects: creation time, then name, then namespace. */
-export function byAge(a: Obj, b: Obj): number {
+export function byAge(a: Aged, b: Aged): number {
   return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
 }
 

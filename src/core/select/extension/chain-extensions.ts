@@ -4,6 +4,7 @@
 // Only ports that an extension names distinguish chains; every other port counts as 0, so chains share their filters.
 
 import type { Query } from '../../query/reader.ts';
+import type { TrafficSelector } from '../../schema/istio-types.gen.ts';
 import { subjectsOf } from '../ambient/subjects.ts';
 import { reportsAs, subjectOf, type TrafficClass } from '../telemetry/traffic-class.ts';
 import { type Extension, type ExtensionPhase, extensionsOfProxy } from './extensions.ts';
@@ -45,7 +46,7 @@ export const extensionPorts: Query<'', NamedPorts> = {
     const named: Record<number, true> = {};
     for (const subject of subjectsOf(reader)) {
       for (const { match } of reader.get(extensionsOfProxy, subject)) {
-        for (const { ports = [] } of match) for (const { number = 0 } of ports) named[number] = true;
+        for (const { ports } of Object.values(matchedBy(match))) for (const port of ports) named[port] = true;
       }
     }
     return named;
@@ -56,8 +57,34 @@ function fits({ code, match }: Extension, { kind, traffic, port }: ExtensionChai
   const network = code.kind === 'wasm' && code.network;
   if (network !== (kind === 'network')) return false;
   if (match.length === 0) return true;
-  return match.some(({ mode = 'UNDEFINED', ports = [] }) => {
-    const modeFits = mode === 'UNDEFINED' || mode === 'CLIENT_AND_SERVER' || mode === reportsAs(traffic);
-    return modeFits && (ports.length === 0 || ports.some(({ number = 0 }) => number !== 0 && number === port));
-  });
+  const { all, ports } = matchedBy(match)[reportsAs(traffic)];
+  return all || (port !== 0 && ports.has(port));
+}
+
+interface Matched {
+  all: boolean;
+  readonly ports: Set<number>;
+}
+
+type MatchedBySide = Readonly<Record<ReturnType<typeof reportsAs>, Matched>>;
+
+const matched = new WeakMap<readonly TrafficSelector[], MatchedBySide>();
+
+/** What the selectors, of which there may be tens of thousands, let through on either side. */
+function matchedBy(match: readonly TrafficSelector[]): MatchedBySide {
+  const known = matched.get(match);
+  if (known !== undefined) return known;
+  const made: MatchedBySide = {
+    CLIENT: { all: false, ports: new Set() },
+    SERVER: { all: false, ports: new Set() },
+  };
+  for (const { mode = 'UNDEFINED', ports = [] } of match) {
+    for (const side of ['CLIENT', 'SERVER'] as const) {
+      if (mode !== 'UNDEFINED' && mode !== 'CLIENT_AND_SERVER' && mode !== side) continue;
+      if (ports.length === 0) made[side].all = true;
+      for (const { number = 0 } of ports) made[side].ports.add(number);
+    }
+  }
+  matched.set(match, made);
+  return made;
 }

@@ -6,7 +6,8 @@
 // An extension that can do nothing (no module, code of no or too great length) is none. The order is that of Istio:
 // by phase, in it by priority, then those of the proxy's namespace before those of the root namespace, then by age.
 
-import { byAge, type Obj } from '../../model/object.ts';
+import { blocksOf, joined } from '../../base/groups.ts';
+import { type Aged, byAge, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { TrafficSelector, WasmConfig } from '../../schema/istio-types.gen.ts';
@@ -63,28 +64,45 @@ export const extensionsOfProxy: Query<PolicySubject, readonly Extension[]> = {
   run: (reader, subject) => {
     const places = [reader.facet('namespace'), reader.mesh('rootNamespace'), namespaceOf(subject)];
     const namespaces = new Set(places.filter(place => place !== ''));
-    const attached = [...namespaces].flatMap(namespace =>
-      extensionsIn(reader, namespace).filter(extension => isAttached(reader, namespace, extension.attachment, subject)),
-    );
+    const attached = joined([...namespaces].map(namespace => attachedIn(reader, namespace, subject)));
     // Sorting is stable: equal priorities stay in the order of the candidates.
     return attached.sort((a, b) => (a.priority === b.priority ? 0 : b.priority > a.priority ? 1 : -1));
   },
 };
 
+/** Of more objects of a namespace those that are attached are found in blocks, each of which stays found. */
+const OBJECTS_ALONE_MAX = 512;
+const OBJECTS_TOGETHER = 128;
+
 /** By age; the name of a WasmPlugin counts with its ending. */
-function extensionsIn(reader: ProxyReader, namespace: string): readonly Extension[] {
+function attachedIn(reader: ProxyReader, namespace: string, subject: PolicySubject): readonly Extension[] {
   const prefix = `${namespace}/`;
   const named = [
-    ...reader.objects('TrafficExtension', prefix).map(obj => ({ obj, age: obj as Obj })),
-    ...reader
-      .objects('WasmPlugin', prefix)
-      .map(obj => ({ obj, age: { ...obj, name: obj.name + PLUGIN_SUFFIX } as Obj })),
+    ...reader.objects('TrafficExtension', prefix).map(obj => ({ obj, age: obj as Aged })),
+    ...reader.objects('WasmPlugin', prefix).map(obj => ({ obj, age: ageOfPlugin(obj) })),
   ];
-  return named
-    .sort((a, b) => byAge(a.age, b.age))
-    .map(({ obj }) => extensionOf(reader, obj))
-    .filter(extension => extension !== undefined);
+  const objects = named.sort((a, b) => byAge(a.age, b.age)).map(({ obj }) => obj);
+  if (objects.length <= OBJECTS_ALONE_MAX) return attachedOf.run(reader, { objects, subject });
+  const blocks = blocksOf(objects, OBJECTS_TOGETHER);
+  return joined(blocks.map(block => reader.select(attachedOf, { objects: block, subject })));
 }
+
+function ageOfPlugin({ creationTime, name, namespace }: Obj<'WasmPlugin'>): Aged {
+  return { creationTime, name: name + PLUGIN_SUFFIX, namespace };
+}
+
+const attachedOf: Selection<
+  { readonly objects: readonly Source[]; readonly subject: PolicySubject },
+  readonly Extension[]
+> = {
+  name: 'select/attachedExtensions',
+  run: (reader, { objects, subject }) =>
+    objects.flatMap(obj => {
+      const extension = extensionOf(reader, obj);
+      const isOurs = extension !== undefined && isAttached(reader, extension.namespace, extension.attachment, subject);
+      return isOurs ? [extension] : [];
+    }),
+};
 
 /** The extension that a filter is named after, attached or not; undefined: there is none. */
 export function extensionNamed(

@@ -6,13 +6,14 @@
 // generated from them are shared and kept.
 // Source: Istio pilot/pkg/model/gateway.go (mergeGateways).
 
+import { blocksOf, joined } from '../../base/groups.ts';
 import type { Obj } from '../../model/object.ts';
 import { isHttp, protocolOf } from '../../model/protocol.ts';
 import { type Generator, interning } from '../../query/memo.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';
 import { gatewayInForce } from '../../translate/in-force.ts';
-import { gatewayChoices } from './gateway-selection.ts';
+import { type GatewayChoice, gatewayChoices } from './gateway-selection.ts';
 import {
   gatewayRouteName,
   isHttp3Server,
@@ -81,18 +82,54 @@ export interface MergedGateway {
 export const mergedGateway: Query<'', MergedGateway> = {
   name: 'select/mergedGateway',
   run: reader => {
+    const choices = reader.derived(gatewayChoices);
     const merge = new Merge();
-    for (const { key, ports, udp } of reader.derived(gatewayChoices)) {
-      const gateway = gatewayInForce(reader, key);
-      if (gateway === undefined) continue;
-      for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
-        const { number } = serverPort(server);
-        for (const port of ports[number] ?? []) {
-          merge.add(reader.make(mergedServer, { gateway, index, port, udp: udp.includes(number) }));
-        }
-      }
-    }
+    for (const server of serversOf(reader, choices)) merge.add(server);
     return merge.result(reader);
+  },
+};
+
+/** More Gateways, and more servers of one, are gone through in blocks, so that what is made of them stays made. */
+const ALONE_MAX = 256;
+const TOGETHER = 64;
+
+/** In order. */
+function serversOf(reader: ProxyReader, choices: readonly GatewayChoice[]): readonly MergedServer[] {
+  if (choices.length <= ALONE_MAX) return serversOfGateways.run(reader, { choices });
+  const blocks = blocksOf(choices, TOGETHER);
+  return joined(blocks.map(block => reader.select(serversOfGateways, { choices: block })));
+}
+
+const serversOfGateways: Selection<{ readonly choices: readonly GatewayChoice[] }, readonly MergedServer[]> = {
+  name: 'select/serversOfGateways',
+  run: (reader, { choices }) =>
+    joined(
+      choices.map(choice => {
+        const { length } = gatewayInForce(reader, choice.key)?.spec.servers ?? [];
+        if (length <= ALONE_MAX) return serversBetween.run(reader, { choice, from: 0, to: length });
+        const starts = Array.from({ length: Math.ceil(length / TOGETHER) }, (_, i) => i * TOGETHER);
+        return joined(starts.map(from => reader.select(serversBetween, { choice, from, to: from + TOGETHER })));
+      }),
+    ),
+};
+
+interface ServerRange {
+  readonly choice: GatewayChoice;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+const serversBetween: Selection<ServerRange, readonly MergedServer[]> = {
+  name: 'select/serversOfGateway',
+  run: (reader, { choice: { key, ports, udp }, from, to }) => {
+    const gateway = gatewayInForce(reader, key);
+    if (gateway === undefined) return [];
+    return (gateway.spec.servers ?? []).slice(from, to).flatMap((server, i) => {
+      const { number } = serverPort(server);
+      const inputs = { gateway, index: from + i, udp: udp.includes(number) };
+      return (ports[number] ?? []).map(port => reader.make(mergedServer, { ...inputs, port }));
+    });
   },
 };
 

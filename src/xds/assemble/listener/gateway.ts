@@ -2,6 +2,7 @@
 // them, and a second one for QUIC.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners).
 
+import { joined } from '../../../core/base/groups.ts';
 import { compareText } from '../../../core/model/object.ts';
 import { protocolOf } from '../../../core/model/protocol.ts';
 import type { Resource } from '../../../core/model/resource.ts';
@@ -36,10 +37,9 @@ import { gatewayTlsSocket } from './tls.ts';
 export const gatewayListeners: Query<'', readonly Resource<Listener>[]> = {
   name: 'listener/gatewayListeners',
   run: reader =>
-    reader
-      .selectEach(listenersOfPlan, reader.get(gatewayListenerPlans, ''))
-      .flat()
-      .sort((a, b) => compareText(a.name, b.name)),
+    joined(reader.selectEach(listenersOfPlan, reader.get(gatewayListenerPlans, ''))).sort((a, b) =>
+      compareText(a.name, b.name),
+    ),
 };
 
 /** Each is a selection, so that a gateway with thousands of ports has its listeners made in slices. */

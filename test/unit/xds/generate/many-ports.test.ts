@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { mergedGateway } from '../../../../src/core/select/gateway/gateways.ts';
 import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
 import { gatewayListeners } from '../../../../src/xds/assemble/listener/gateway.ts';
 import { inboundListeners } from '../../../../src/xds/assemble/listener/inbound.ts';
@@ -153,6 +154,25 @@ describe('a gateway with many ports', () => {
         hosts: [`h${number}.example.com`],
       })),
     },
+  });
+
+  it('has its servers gone through in blocks, in order', () => {
+    const merged = (gateways: readonly JsonObject[]) => {
+      const tracker = new Tracker();
+      const { groups } = tracker.get(world(gateways), router, mergedGateway, '');
+      return { ports: groups.map(({ port }) => port), runs: tracker.stats.runs };
+    };
+    const ports = (count: number) => numbers(count).map(number => number + 1_000);
+    const [few, more] = [merged([withServers(256)]), merged([withServers(512)])];
+    expect([few.ports, more.ports]).toEqual([ports(256), ports(512)]);
+    expect(more.runs - few.runs).toBe(512 / 64);
+    const many = Array.from({ length: 512 }, (_, i) => ({
+      ...withServers(1),
+      metadata: { name: `g${1_000 + i}`, namespace: 'default' },
+    }));
+    const [fewer, all] = [merged(many.slice(0, 256)), merged(many)];
+    expect(all.runs - fewer.runs).toBe(512 / 64);
+    expect(all.ports).toEqual([2_000]);
   });
 
   it('has each listener that is made found again as one value, when they are made in slices', () => {

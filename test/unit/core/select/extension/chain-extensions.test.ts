@@ -2,6 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { ProxyReader } from '../../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import {
   chainExtensions,
   type ExtensionChain,
@@ -14,7 +16,7 @@ import {
   NO_PRIORITY,
   parseFilterName,
 } from '../../../../../src/core/select/extension/extensions.ts';
-import { ask, type WorldPart, world } from '../../../world.ts';
+import { ask, nodeOf, proxyOf, type WorldPart, world } from '../../../world.ts';
 import { metadata } from '../../registry/fixtures.ts';
 
 interface Place {
@@ -213,4 +215,39 @@ describe('the filter of an extension', () => {
       expect(parseFilterName(name)).toBeUndefined();
     },
   );
+});
+
+describe('extensions that are many', () => {
+  it('are asked in blocks whether they are attached, by age', () => {
+    const found = (count: number) => {
+      const tracker = new Tracker();
+      const plugins = Array.from({ length: count }, (_, i) => plugin(`p${1_000 + i}`));
+      const extensions = tracker.get(world(plugins), proxyOf(nodeOf()), extensionsOfProxy, '');
+      return { names: extensions.map(({ name }) => name), runs: tracker.stats.runs };
+    };
+    const [few, more] = [found(512), found(1_024)];
+    expect(more.names.slice(0, 512)).toEqual(few.names);
+    expect(more.names).toHaveLength(1_024);
+    expect(more.runs - few.runs).toBe(512 + 1_024 / 128);
+  });
+
+  it('have the selectors of one gone through once, for all chains', () => {
+    let looks = 0;
+    const match = Array.from({ length: 1_000 }, (_, i) => ({ ports: [{ number: 1_000 + i }] }));
+    const selectors = new Proxy(match, {
+      get: (target, member) => {
+        if (member === '0') looks++;
+        return Reflect.get(target, member);
+      },
+    });
+    const state = world([lua('a')]);
+    const [extension] = ask(state, extensionsOfProxy, '');
+    const reader = { get: () => [{ ...extension!, match: selectors }] } as unknown as ProxyReader;
+    const fits = (port: number): boolean => {
+      const chain = { kind: 'http', traffic: 'inbound', port } as const;
+      return chainExtensions.run(reader, chain).UNSPECIFIED.length > 0;
+    };
+    expect([999, 1_000, 1_500, 1_999, 2_000, 0].map(fits)).toEqual([false, true, true, true, false, false]);
+    expect(looks).toBe(1);
+  });
 });
