@@ -10,6 +10,7 @@ import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
 
 const PLACE_BITS_MAX = 32;
 const BYTE_BITS = 8;
+const IPV4_BYTES = 4;
 
 /** `text`: a prefix of the family; undefined if it is none. */
 export function isPrefixOf(family: 4 | 6, text: string): boolean {
@@ -29,7 +30,8 @@ export class AddressPool {
   readonly #prefix: [ipaddr.IPv4 | ipaddr.IPv6, number];
   /** The highest place. */
   readonly #last: number;
-  readonly #taken = new Set<number>();
+  /** A taken place → one behind it, before which none is free. */
+  readonly #taken = new Map<number, number>();
 
   /** `prefix` must be a prefix of an IP family. */
   constructor(prefix: string) {
@@ -53,16 +55,31 @@ export class AddressPool {
   }
 
   take(address: string): void {
-    if (this.contains(address)) this.#taken.add(this.#placeOf(address));
+    if (this.contains(address)) this.#takePlace(this.#placeOf(address));
   }
 
   /** Takes a free address for a host; undefined if every place is taken. `hash`: 32 bits. */
   next(hash: number): string | undefined {
     if (this.#taken.size >= this.#last) return undefined;
-    let place = (hash % this.#last) + 1;
-    while (this.#taken.has(place)) place = place === this.#last ? 1 : place + 1;
-    this.#taken.add(place);
+    const place = this.#freeFrom((hash % this.#last) + 1);
+    this.#takePlace(place);
     return this.#addressAt(place);
+  }
+
+  #takePlace(place: number): void {
+    if (!this.#taken.has(place)) this.#taken.set(place, place === this.#last ? 1 : place + 1);
+  }
+
+  /** The first free place from `start` on, of which there is one. The places passed over lead to it from now on. */
+  #freeFrom(start: number): number {
+    let free = start;
+    for (let next = this.#taken.get(free); next !== undefined; next = this.#taken.get(free)) free = next;
+    for (let place = start; place !== free; ) {
+      const next = this.#taken.get(place)!;
+      this.#taken.set(place, free);
+      place = next;
+    }
+    return free;
   }
 
   /** An address beyond the last 32 bits has the place of another one, which is then passed over. */
@@ -78,6 +95,6 @@ export class AddressPool {
       bytes[i]! += rest % 2 ** BYTE_BITS;
       rest = Math.trunc(rest / 2 ** BYTE_BITS);
     }
-    return ipaddr.fromByteArray(bytes).toString();
+    return bytes.length === IPV4_BYTES ? bytes.join('.') : ipaddr.fromByteArray(bytes).toString();
   }
 }

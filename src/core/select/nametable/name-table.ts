@@ -22,9 +22,12 @@ export interface NamedAddresses {
   readonly namespace: string;
 }
 
+/** By host. Addresses are appended to, as thousands of ServiceEntries can have one host. */
+type Table = Map<string, NamedAddresses & { readonly ips: string[] }>;
+
 /** One entry a host, in order of first mention. Empty for a gateway. */
 export function namedAddresses(reader: ProxyReader): readonly NamedAddresses[] {
-  const table = new Map<string, NamedAddresses>();
+  const table: Table = new Map();
   if (reader.facet('type') !== 'sidecar') return [];
   const view = reader.derived(addressView);
   for (const services of reader.get(listenerServices, '')) {
@@ -33,16 +36,11 @@ export function namedAddresses(reader: ProxyReader): readonly NamedAddresses[] {
   return [...table.values()];
 }
 
-function addService(
-  reader: ProxyReader,
-  table: Map<string, NamedAddresses>,
-  service: Service,
-  view: AddressView,
-): void {
+function addService(reader: ProxyReader, table: Table, service: Service, view: AddressView): void {
   const addresses = allAddresses(service, view);
   const headless = addresses.includes(NO_ADDRESS) && service.resolution === 'Passthrough';
   const plain = addresses.filter(address => address !== NO_ADDRESS && isIp(address));
-  const ips = headless ? [...plain, ...podAddresses(reader, table, service)] : plain;
+  const ips = headless ? plain.concat(podAddresses(reader, table, service)) : plain;
   if (ips.length === 0) return;
   const { hostname, registry } = service;
   const known = table.get(hostname);
@@ -52,7 +50,7 @@ function addService(
     const shortname = inNamespace ? service.name : '';
     table.set(hostname, { host: hostname, ips, registry, shortname, namespace: inNamespace ? service.namespace : '' });
   } else if (known.registry !== 'Kubernetes') {
-    table.set(hostname, { ...known, ips: [...known.ips, ...ips] });
+    append(known.ips, ips);
   }
 }
 
@@ -60,7 +58,7 @@ function addService(
  * Addresses of a headless service's pods. Pods with a hostname under the service also get entries: pods with one name
  * share the entry, and those of the proxy's own cluster replace those of other clusters.
  */
-function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, service: Service): readonly string[] {
+function podAddresses(reader: ProxyReader, table: Table, service: Service): readonly string[] {
   const [port] = service.ports;
   if (port === undefined) return [];
   const ownCluster = reader.facet('clusterId');
@@ -99,7 +97,7 @@ function addPod(pods: PodAddresses, { hostname, subdomain, addresses }: Endpoint
   else append(known, addresses);
 }
 
-function addPods(table: Map<string, NamedAddresses>, service: Service, pods: PodAddresses): void {
+function addPods(table: Table, service: Service, pods: PodAddresses): void {
   const dot = service.hostname.indexOf('.');
   if (dot < 0) return;
   const { registry, namespace } = service;

@@ -28,6 +28,16 @@ describe('a pool of addresses', () => {
     expect([0, 0].map(hash => long.next(hash))).toEqual(['2001:db8::2', '2001:db8::3']);
   });
 
+  test('gives places in order to thousands of one hash, without a walk over all that are taken', () => {
+    const pool = new AddressPool('10.0.0.0/8');
+    const count = 300_000;
+    const found = Array.from({ length: count }, () => pool.next(5));
+    expect(new Set(found).size).toBe(count);
+    expect([found[0], found[1], found[count - 1]]).toEqual(['10.0.0.6', '10.0.0.7', '10.4.147.229']);
+    expect(pool.next(4)).toBe('10.0.0.5');
+    expect(pool.next(4)).toBe('10.4.147.230');
+  });
+
   test('numbers the places of a prefix that does not end at a byte, and of one longer than 32 bits', () => {
     expect(new AddressPool('10.1.3.255/22').next(0)).toBe('10.1.0.1');
     expect(new AddressPool('2001:db8::/64').next(0xffff_fffe)).toBe('2001:db8::ffff:ffff');
