@@ -113,12 +113,19 @@ function listQueryOf(
       },
     };
   }
+  const madeOf = (reader: ProxyReader, names: readonly string[]): Made =>
+    names.map(one => reader.get(named, one)).filter(made => made !== undefined);
+  const ofBlock: Query<NameBlock, Made> = {
+    name: `xds/nameBlock/${sourceKey(url, generator)}`,
+    key: blockKey,
+    run: (reader, { list, from, to }) => madeOf(reader, lists.get(list).slice(from, to)),
+  };
   return {
     name,
-    run: (reader, list) =>
-      lists
-        .get(list)
-        .map(one => reader.get(named, one))
-        .filter(made => made !== undefined),
+    run: (reader, list) => {
+      const names = lists.get(list);
+      const blocks = nameBlocks(list, names);
+      return blocks.length === 0 ? madeOf(reader, names) : joined(blocks.map(block => reader.get(ofBlock, block)));
+    },
   };
 }

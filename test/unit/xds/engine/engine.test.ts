@@ -132,6 +132,20 @@ describe('the engine', () => {
     expect([...setOf('one', RDS)!.versions.keys()]).toEqual([...names].sort());
   });
 
+  test('asks for resources of many names in blocks', async () => {
+    const names = Array.from({ length: 1_280 }, (_, i) => `n${i}`);
+    const subscribed = (count: number): number => {
+      const proxy = host.state().proxies.get('one')!;
+      const own = new Engine([
+        { url: RDS, named: { name: 'test/one', run: (_, name) => ({ name, message: { name }, problems: [] }) } },
+      ]);
+      const set = own.resourcesFor(host.state(), proxy, RDS, { wildcard: false, names: names.slice(0, count) })!;
+      expect([...set.resources.keys()]).toEqual(names.slice(0, count).sort());
+      return own.tracker.stats.runs - count;
+    };
+    expect([subscribed(1_024), subscribed(1_280)]).toEqual([1, 1 + 1_280 / 256]);
+  });
+
   test('encodes a long list in slices of one size', async () => {
     const count = 400;
     await host.set('cds', Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, '1'])));
