@@ -1,6 +1,8 @@
 // The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by
 // everything above. Source of shapes and names: Istio pilot/pkg/model/service.go (Service, IstioEndpoint).
 
+import { groupsOf } from '../base/groups.ts';
+
 /** Istio's protocol classes. `Unsupported` is detected from the traffic ("auto"). */
 export type Protocol =
   | 'HTTP'
@@ -70,7 +72,25 @@ export interface Service {
 
 /** The port with a number: never one of UDP, which may share its number with one of TCP. Istio: PortList.GetByPort. */
 export function portNumbered(service: Service, number: number): Port | undefined {
-  return service.ports.find(port => port.port === number && port.protocol !== 'UDP');
+  const { ports } = service;
+  const candidates = ports.length > PORTS_SEARCHED_MAX ? portsNumbered(service, number) : ports;
+  return candidates.find(port => port.port === number && port.protocol !== 'UDP');
+}
+
+const byNumber = new WeakMap<readonly Port[], ReadonlyMap<number, readonly Port[]>>();
+/** More ports are found by an index. */
+const PORTS_SEARCHED_MAX = 32;
+const none: readonly Port[] = [];
+
+/** The ports with a number, in order. */
+export function portsNumbered({ ports }: Pick<Service, 'ports'>, number: number): readonly Port[] {
+  if (ports.length <= PORTS_SEARCHED_MAX) return ports.filter(({ port }) => port === number);
+  let index = byNumber.get(ports);
+  if (index === undefined) {
+    index = groupsOf(ports, ({ port }) => port);
+    byNumber.set(ports, index);
+  }
+  return index.get(number) ?? none;
 }
 
 export type EndpointHealth = 'Healthy' | 'UnHealthy' | 'Draining' | 'Terminating' | 'Unset';

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/model/endpointshards.go.
 
 import { compareText, type Obj } from '../model/object.ts';
-import type { Endpoint, EndpointShard } from '../model/service.ts';
+import { type Endpoint, type EndpointShard, portsNumbered } from '../model/service.ts';
 import { refKey, type ServiceRef } from '../model/service-ref.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { serviceNamed } from './cluster-set.ts';
@@ -48,8 +48,8 @@ export function endpointsOfPort(
 ): readonly Endpoint[] {
   const lists = reader.get(endpointShards, { hostname, namespace }).map(shard => endpointIndexOf(shard.endpoints));
   const services = reader.get(servicesOfHost, hostname).filter(service => service.namespace === namespace);
-  for (const { ports } of services.reverse()) {
-    const names = ports.filter(port => port.port === number).map(port => port.name);
+  for (const service of services.reverse()) {
+    const names = portsNumbered(service, number).map(port => port.name);
     if (names.length === 0) continue;
     const found = lists.map(list => list.ofPort(number, names)).filter(({ length }) => length > 0);
     if (found.length > 0) return found.length === 1 ? found[0]! : found.flat();
