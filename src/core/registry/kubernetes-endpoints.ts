@@ -3,9 +3,11 @@
 // pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { append } from '../base/append.ts';
+import { blocksOf, joined } from '../base/groups.ts';
 import { hasLabels, selects } from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
 import type { Endpoint, Service } from '../model/service.ts';
-import type { Query, Reader } from '../query/reader.ts';
+import type { Query, Reader, Selection } from '../query/reader.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { candidateEntries, remoteCandidates } from './selecting.ts';
@@ -47,12 +49,30 @@ function selectedEntries(reader: Reader, key: string, cluster: string): readonly
   const service = reader.get(kubernetesService, key);
   if (service === undefined || service.resolution !== 'ClientSideLB') return [];
   if (!hasLabels(service.selector)) return [];
-  const found: Endpoint[] = [];
-  const candidates =
+  const candidates: Entries =
     cluster === reader.setting('clusterId')
       ? candidateEntries(reader, service.namespace, service.selector)
       : remoteCandidates(reader, service.namespace, service.selector).filter(obj => obj.cluster === cluster);
-  for (const obj of candidates) {
+  if (candidates.length <= ENTRIES_ALONE_MAX) return endpointsOf(reader, service, candidates);
+  return joined(
+    blocksOf(candidates, ENTRIES_TOGETHER).map(entries => reader.select(endpointsOfEntries, { service, entries })),
+  );
+}
+
+/** More are gone through in blocks, so that their endpoints stay made when the work is interrupted. */
+const ENTRIES_ALONE_MAX = 256;
+const ENTRIES_TOGETHER = 64;
+
+type Entries = readonly (Obj<'WorkloadEntry'> | Obj<'RemoteWorkloadEntry'>)[];
+
+const endpointsOfEntries: Selection<{ readonly service: Service; readonly entries: Entries }, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfWorkloadEntries',
+  run: (reader, { service, entries }) => endpointsOf(reader, service, entries),
+};
+
+function endpointsOf(reader: Reader, service: Service, entries: Entries): readonly Endpoint[] {
+  const found: Endpoint[] = [];
+  for (const obj of entries) {
     const workload = workloadOfAny(reader, obj);
     if (workload === undefined || !needsNoName(workload) || !selects(service.selector, workload.labels)) continue;
     for (const port of service.ports) {

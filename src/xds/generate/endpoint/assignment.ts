@@ -29,7 +29,13 @@ export const loadAssignment: Generator<AssignmentInputs, Resource<ClusterLoadAss
       groups.length === 0 ? { clusterName } : { clusterName, endpoints: groups.map(toLocalityEndpoints) };
     return { name: clusterName, message, problems: noProblems };
   },
+  work: (_, { endpoints }) => Math.max(0, endpoints.length - ENDPOINTS_OF_ONE_RUN) / ENDPOINTS_PER_WORK_UNIT,
 };
+
+/** Endpoints that take no longer than one run of a query does. */
+const ENDPOINTS_OF_ONE_RUN = 64;
+/** Of more. */
+const ENDPOINTS_PER_WORK_UNIT = 8;
 
 /** Of a cluster that Envoy asks about but that has no endpoints over EDS. */
 export const emptyAssignment: Generator<{ readonly clusterName: string }, Resource<ClusterLoadAssignment>> = {

@@ -9,7 +9,7 @@ import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { endpointIndexOf } from '../../../../src/core/registry/endpoint-index.ts';
 import { endpointShards } from '../../../../src/core/registry/endpoints.ts';
 import { ask, world } from '../../world.ts';
-import { pod, serviceEntry } from './fixtures.ts';
+import { pod, service, serviceEntry, workloadEntry } from './fixtures.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const address = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
@@ -21,6 +21,27 @@ describe('a ServiceEntry', () => {
     const state = world([serviceEntry('ext', { hosts: ['a.com'], ports, endpoints, resolution: 'STATIC' })]);
     const [shard] = ask(state, endpointShards, { hostname: 'a.com', namespace: 'default' });
     expect(shard?.endpoints).toHaveLength(250_000);
+  });
+});
+
+describe('WorkloadEntries that a Service selects', () => {
+  const labels = { app: 'web' };
+  const selecting = service('web', { selector: labels, ports: [{ name: 'tcp', port: 80 }] });
+  const entries = numbers(512).map(i => workloadEntry(`e${1_000 + i}`, { address: address(i), labels }, { labels }));
+
+  test('have their endpoints made in blocks, in order', () => {
+    const made = (count: number) => {
+      const tracker = new Tracker();
+      const state = world([selecting, ...entries.slice(0, count)]);
+      const [shard] = tracker.get(state, undefined, endpointShards, {
+        hostname: 'web.default.svc.cluster.local',
+        namespace: 'default',
+      });
+      expect(shard!.endpoints.map(({ addresses }) => addresses[0])).toEqual(numbers(count).map(address));
+      return tracker.stats.runs;
+    };
+    const [few, more] = [made(256), made(512)];
+    expect((more - few) % 256).toBe(512 / 64);
   });
 });
 

@@ -69,6 +69,17 @@ function shown(assignment: ClusterLoadAssignment): readonly string[] {
   });
 }
 
+describe('the assignment of many endpoints', () => {
+  it('is work by their number', () => {
+    const workOf = (count: number): number => {
+      const endpoints = Array.from({ length: count }, (_, i) => endpoint(`10.0.${i >> 8}.${i & 255}`));
+      return loadAssignment.work!({} as never, { endpoints } as unknown as AssignmentInputs);
+    };
+    expect(workOf(64)).toBe(0);
+    expect(workOf(10_000)).toBeGreaterThan(1_000);
+  });
+});
+
 describe('an endpoint', () => {
   const only = (e: Endpoint, over: Partial<AssignmentInputs> = {}) => run([e], over).endpoints?.[0]?.lbEndpoints?.[0];
 
