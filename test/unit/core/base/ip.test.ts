@@ -103,4 +103,11 @@ describe('the bytes of an address', () => {
     ['::ffff:1.2.3.4', [...Array<number>(10).fill(0), 255, 255, 1, 2, 3, 4]],
     ['fe80::1%eth0', [254, 128, ...Array<number>(13).fill(0), 1]],
   ])('%s are %j', (address, expected) => expect([...ipBytes(address)]).toEqual(expected));
+
+  it('are those of each part, whatever its digits', () => {
+    const parts = Array.from({ length: 256 }, (_, i) => i);
+    expect(parts.map(part => [...ipBytes(`${part}.0.${255 - part}.9`)])).toEqual(
+      parts.map(part => [part, 0, 255 - part, 9]),
+    );
+  });
 });
