@@ -60,13 +60,9 @@ type Clusters = readonly Resource<Cluster>[];
 export const clusters: Query<'', Clusters> = {
   name: 'cluster/clusters',
   run: reader => {
-    const patches = reader.get(clusterPatches, outboundContext(reader));
-    const patched = (of: ServiceClusters): Clusters =>
-      patchedClusters(reader, reader.select(outboundClusters, of), patches);
-    const outbound = servicesOfClusters(reader).map(patched);
-    const sniDnat = servicesOfSniDnatClusters(reader).map(patched);
-    const others = joined([reader.get(ownClusters, ''), ...sniDnat]);
-    const all = isPatched(reader) ? distinct(joined([...outbound, others])) : joined([...outbound, distinct(others)]);
+    const outbound = clustersOf(reader, servicesOfClusters(reader));
+    const others = joined([reader.get(ownClusters, ''), clustersOf(reader, servicesOfSniDnatClusters(reader))]);
+    const all = isPatched(reader) ? distinct(joined([outbound, others])) : joined([outbound, distinct(others)]);
     return all.sort((a, b) => compareText(a.name, b.name));
   },
 };
@@ -80,12 +76,46 @@ export const outwardClusters: Query<'', Clusters> = {
   run: reader => {
     const context = outboundContext(reader);
     if (isRenaming(reader, context)) return reader.get(clusters, '');
-    const patches = reader.get(clusterPatches, context);
-    const services = [...servicesOfClusters(reader), ...servicesOfSniDnatClusters(reader)];
-    const made = services.map(of => patchedClusters(reader, reader.select(outboundClusters, of), patches));
-    return distinct(joined([...made, clustersAddedFor(reader, context)]));
+    const outbound = clustersOf(reader, servicesOfClusters(reader));
+    const sniDnat = clustersOf(reader, servicesOfSniDnatClusters(reader));
+    return distinct(joined([outbound, sniDnat, clustersAddedFor(reader, context)]));
   },
 };
+
+/** More services are gone through in blocks: what is found of a block is found as one value. */
+const SERVICES_ALONE_MAX = 1_024;
+const SERVICES_TOGETHER = 128;
+
+/** Of services in order, either all by SNI alone or none; patched. */
+function clustersOf(reader: ProxyReader, all: readonly ServiceClusters[]): Clusters {
+  if (all.length <= SERVICES_ALONE_MAX) return patchedOf(reader, all);
+  return joined(
+    blocksOf(all, SERVICES_TOGETHER).map(block => {
+      const [services, rules] = [block.map(({ service }) => service), block.map(({ rule }) => rule)];
+      return reader.select(clustersOfServices, { services, rules, sniDnat: block[0]!.sniDnat });
+    }),
+  );
+}
+
+interface ServiceBlock extends Pick<ServiceClusters, 'sniDnat'> {
+  readonly services: readonly ServiceClusters['service'][];
+  /** That of each service. */
+  readonly rules: readonly ServiceClusters['rule'][];
+}
+
+const clustersOfServices: Selection<ServiceBlock, Clusters> = {
+  name: 'cluster/clustersOfServices',
+  run: (reader, { services, rules, sniDnat }) =>
+    patchedOf(
+      reader,
+      services.map((service, i) => ({ service, rule: rules[i], sniDnat })),
+    ),
+};
+
+function patchedOf(reader: ProxyReader, all: readonly ServiceClusters[]): Clusters {
+  const patches = reader.get(clusterPatches, outboundContext(reader));
+  return joined(all.map(of => patchedClusters(reader, reader.select(outboundClusters, of), patches)));
+}
 
 /**
  * Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a

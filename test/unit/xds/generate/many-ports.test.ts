@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { mergedGateway } from '../../../../src/core/select/gateway/gateways.ts';
-import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
+import { clusters, outwardClusters } from '../../../../src/xds/assemble/cluster/resources.ts';
 import { gatewayListeners } from '../../../../src/xds/assemble/listener/gateway.ts';
 import { inboundListeners } from '../../../../src/xds/assemble/listener/inbound.ts';
 import { outboundListeners } from '../../../../src/xds/assemble/listener/outbound.ts';
@@ -47,6 +47,23 @@ describe('a service with many ports', () => {
       return tracker.stats.hits + tracker.stats.runs;
     };
     expect(askedFor(1_024) / askedFor(256)).toBeLessThan(5);
+  });
+});
+
+describe('services that are many', () => {
+  const withServices = (count: number) => world(numbers(count).map(i => service(`s${i}`, { ports: [{ port: 80 }] })));
+
+  it('have their clusters found in blocks', () => {
+    const state = withServices(1_152);
+    const tracker = new Tracker();
+    const outward = tracker.get(state, sidecar, outwardClusters, '');
+    const { value, found } = tracker.within(1e6, () => tracker.get(state, sidecar, clusters, ''));
+    const hosts = (all: readonly { readonly name: string }[]) =>
+      all.map(({ name }) => name).filter(name => name.startsWith('outbound|'));
+    expect(hosts(value!)).toEqual(hosts(outward).sort());
+    expect(hosts(value!)).toHaveLength(1_152);
+    // Each value that is found counts as a part of a unit of work.
+    expect(found).toBeLessThan(1_152 / 32 / 2);
   });
 });
 
