@@ -93,6 +93,8 @@ export class HostIndex {
 
   /** Positions of the hosts that end with `tail`. */
   #covered(tail: string): number[] {
+    // `*` covers all, which needs no order.
+    if (tail === '') return [...this.#positions.values()];
     const reversed = reverse(tail);
     const positions: number[] = [];
     for (let i = this.#firstFrom(reversed); this.#fromEnd[i]?.reversed.startsWith(reversed); i++) {

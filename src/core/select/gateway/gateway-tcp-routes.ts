@@ -2,6 +2,7 @@
 // AUTO_PASSTHROUGH, the services themselves by the SNI that mesh clients send.
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
+import { blocksOf } from '../../base/groups.ts';
 import { hostIndexOf } from '../../model/host-index.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { Port } from '../../model/service.ts';
@@ -58,10 +59,9 @@ export const passthroughRoutes: Selection<
         const key = `${merged.gatewayName}|${declaredPort(merged).port}`;
         const before = walked.get(key) ?? new Set();
         walked.set(key, before);
-        return boundTo(reader, merged, before).flatMap(vs => {
-          before.add(vs);
-          return tlsRoutesOf(reader, vs, merged, taken);
-        });
+        const bound = boundTo(reader, merged, before);
+        for (const vs of bound) before.add(vs);
+        return untaken(fittingRoutes(reader, bound, merged), taken);
       }),
     );
   },
@@ -71,32 +71,54 @@ function isPassthrough(server: Server): boolean {
   return !isHttpServer(server) && server.tls !== undefined && (server.tls.mode ?? 'PASSTHROUGH') === 'PASSTHROUGH';
 }
 
-/** `taken` collects their names. */
-function tlsRoutesOf(
-  reader: ProxyReader,
-  vs: ResolvedVirtualService,
-  merged: MergedServer,
-  taken: Set<string>,
-): readonly SniRoute[] {
-  const port = declaredPort(merged);
-  const routes: SniRoute[] = [];
-  for (const rule of (vs.spec as VirtualService).tls ?? []) {
-    for (const match of rule.match ?? []) {
-      const serverNames = match.sniHosts ?? [];
-      if (!fits(match, merged) || serverNames.some(name => taken.has(name))) continue;
-      const route = ruleTcpRoute(reader, rule.route ?? [], port, vs);
-      if (route === undefined) continue;
-      for (const name of serverNames) taken.add(name);
-      routes.push({
-        serverNames,
-        route: reader.make(oneOfEqualRoutes, route),
-        port: port.port,
-        protocol: port.protocol,
-      });
-    }
-  }
-  return routes;
+/** Without those that have a name of one before; `taken` collects the names. */
+function untaken(routes: readonly SniRoute[], taken: Set<string>): readonly SniRoute[] {
+  return routes.filter(({ serverNames }) => {
+    if (serverNames.some(name => taken.has(name))) return false;
+    for (const name of serverNames) taken.add(name);
+    return true;
+  });
 }
+
+/** More VirtualServices are gone through in blocks, so that their routes stay made when the work is interrupted. */
+const WALKED_MAX = 256;
+const WALKED_TOGETHER = 64;
+
+function fittingRoutes(
+  reader: ProxyReader,
+  bound: readonly ResolvedVirtualService[],
+  merged: MergedServer,
+): readonly SniRoute[] {
+  if (bound.length <= WALKED_MAX) return tlsRoutesOf.run(reader, { bound, merged });
+  return blocksOf(bound, WALKED_TOGETHER).flatMap(block => reader.select(tlsRoutesOf, { bound: block, merged }));
+}
+
+interface Bound {
+  readonly bound: readonly ResolvedVirtualService[];
+  readonly merged: MergedServer;
+}
+
+/** One for each tls match that fits the server. */
+const tlsRoutesOf: Selection<Bound, readonly SniRoute[]> = {
+  name: 'select/tlsRoutesOf',
+  run: (reader, { bound, merged }) => {
+    const port = declaredPort(merged);
+    const routes: SniRoute[] = [];
+    for (const vs of bound) {
+      for (const rule of (vs.spec as VirtualService).tls ?? []) {
+        const fitting = (rule.match ?? []).filter(match => fits(match, merged));
+        if (fitting.length === 0) continue;
+        const made = ruleTcpRoute(reader, rule.route ?? [], port, vs);
+        if (made === undefined) continue;
+        const route = reader.make(oneOfEqualRoutes, made);
+        for (const { sniHosts: serverNames = [] } of fitting) {
+          routes.push({ serverNames, route, port: port.port, protocol: port.protocol });
+        }
+      }
+    }
+    return routes;
+  },
+};
 
 /**
  * The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset.

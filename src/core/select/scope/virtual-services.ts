@@ -136,9 +136,17 @@ export const virtualServicesFor: Query<
   key: ({ namespace, gateway }) => `${namespace}|${gateway}`,
   run: (reader, { namespace, gateway }) => {
     const all = reader.get(virtualServicesByGateway, '').get(gateway) ?? [];
-    const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
-    const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));
-    const open = all.filter(vs => vs.exports.open);
+    const own: ResolvedVirtualService[] = [];
+    const named: ResolvedVirtualService[] = [];
+    const open: ResolvedVirtualService[] = [];
+    for (const vs of all) {
+      const { exports } = vs;
+      if (exports.open) open.push(vs);
+      else {
+        if (exports.own && vs.namespace === namespace) own.push(vs);
+        if (exports.others.includes(namespace)) named.push(vs);
+      }
+    }
     if (gateway !== 'mesh') return [...own, ...named, ...gatewayFirst(open, namespace)];
     const lists = [own, named, open];
     if (!reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE')) return lists.flat();

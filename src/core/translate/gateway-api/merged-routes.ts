@@ -7,14 +7,15 @@
 // pilot/pkg/config/kube/gateway/conversion.go (sortHTTPRoutes).
 
 import { utf8 } from '../../base/base64.ts';
+import { blocksOf } from '../../base/groups.ts';
 import { PARENTS } from '../../model/derived.ts';
 import { compareText, type Obj } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
-import type { Query } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { allOfRevision } from './revision.ts';
 import { type RouteKind, routeKinds } from './route-kinds.ts';
-import { translatedRouteObject } from './routes.ts';
+import { type TranslatedRoute, translatedRouteObject } from './routes.ts';
 
 /** Argument ''. In the order of kinds and keys; merged ones by key. */
 export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
@@ -24,7 +25,7 @@ export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]>
     const byKey = new Map<string, Obj<'VirtualService'>[]>();
     for (const kind of routeKinds) {
       const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
-      for (const translated of reader.selectEach(translatedRouteObject, routes)) {
+      for (const translated of translationsOf(reader, routes)) {
         for (const { key, object } of translated?.derived ?? []) {
           if (key === '') done.push(object);
           else addTo(byKey, key, object);
@@ -38,6 +39,22 @@ export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]>
     }
     return done;
   },
+};
+
+/** More routes are gone through in blocks, of which interrupted work finds each again as one value. */
+const ROUTES_ALONE_MAX = 512;
+const ROUTES_TOGETHER = 128;
+
+type Translations = readonly (TranslatedRoute | undefined)[];
+
+function translationsOf(reader: Reader, routes: readonly Obj<RouteKind>[]): Translations {
+  if (routes.length <= ROUTES_ALONE_MAX) return reader.selectEach(translatedRouteObject, routes);
+  return blocksOf(routes, ROUTES_TOGETHER).flatMap(block => reader.select(translatedBlock, { routes: block }));
+}
+
+const translatedBlock: Selection<{ readonly routes: readonly Obj<RouteKind>[] }, Translations> = {
+  name: 'translate/translatedBlock',
+  run: (reader, { routes }) => reader.selectEach(translatedRouteObject, routes),
 };
 
 function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
@@ -59,7 +76,11 @@ interface Merge {
 const mergedRoutes: Generator<Merge, Obj<'VirtualService'>> = {
   name: 'translate/mergedRoutes',
   run: merge,
+  work: (_, { members }) => members.length / MERGED_PER_WORK_UNIT,
 };
+
+/** Routes that are merged in about the time of one run of a query. */
+const MERGED_PER_WORK_UNIT = 4;
 
 /** Most hosts have one route; its content is the key of the merge. */
 const alone = new WeakMap<Obj<'VirtualService'>, Obj<'VirtualService'>>();
@@ -78,22 +99,31 @@ function merge({ key, members }: Merge): Obj<'VirtualService'> {
     ...first,
     name: key.replaceAll('/', '~'),
     annotations: { ...first.annotations, [PARENTS]: parents },
-    spec: { ...first.spec, http: [...rules].sort(byPrecedence) },
+    spec: { ...first.spec, http: inPrecedence(rules) },
   };
 }
 
-/** Stable: rules that are equal here stay in the order of their routes. */
-function byPrecedence(a: HTTPRoute, b: HTTPRoute): number {
-  const left = a.match?.[0];
-  const right = b.match?.[0];
-  if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
-  return (
-    pathRank(right) - pathRank(left) ||
-    pathLength(right) - pathLength(left) ||
-    Number(right.method !== undefined) - Number(left.method !== undefined) ||
-    sizeOf(right.headers) - sizeOf(left.headers) ||
-    sizeOf(right.queryParams) - sizeOf(left.queryParams)
-  );
+/** Of a rule, in the order in which they decide: what is greater comes first. */
+type Precedence = readonly [pathRank: number, pathLength: number, method: number, headers: number, params: number];
+
+const NO_MATCH: Precedence = [-1, 0, 0, 0, 0];
+
+/** Stable: rules that are equal here stay in the order of their routes. Each is measured once. */
+function inPrecedence(rules: readonly HTTPRoute[]): readonly HTTPRoute[] {
+  if (rules.length < 2) return rules;
+  const measured = rules.map(rule => ({ rule, by: precedenceOf(rule.match?.[0]) }));
+  return measured.sort((a, b) => byPrecedence(a.by, b.by)).map(({ rule }) => rule);
+}
+
+function precedenceOf(match: HTTPMatchRequest | undefined): Precedence {
+  if (match === undefined) return NO_MATCH;
+  const { method, headers, queryParams } = match;
+  return [pathRank(match), pathLength(match), Number(method !== undefined), sizeOf(headers), sizeOf(queryParams)];
+}
+
+function byPrecedence(a: Precedence, b: Precedence): number {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return b[i]! - a[i]!;
+  return 0;
 }
 
 function pathRank({ uri }: HTTPMatchRequest): number {

@@ -1,0 +1,103 @@
+// More routes of the Gateway API than are gone through in one run.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { ProxyRecord } from '../../../../../src/core/model/proxy.ts';
+import type { Query } from '../../../../../src/core/query/reader.ts';
+import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
+import { passthroughRoutes } from '../../../../../src/core/select/gateway/gateway-tcp-routes.ts';
+import { mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
+import type { State } from '../../../../../src/core/state.ts';
+import { derivedVirtualServices } from '../../../../../src/core/translate/gateway-api/merged-routes.ts';
+import { nodeOf, proxyOf, world } from '../../../world.ts';
+
+const COUNT = 1_024;
+const NAMES = Array.from({ length: COUNT }, (_, i) => `r${String(i).padStart(4, '0')}`);
+const service: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 's', namespace: 'a' },
+  spec: { clusterIP: '10.96.0.1', ports: [{ name: 'http', port: 80 }] },
+};
+const httpRoute = (name: string): JsonObject => ({
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'HTTPRoute',
+  metadata: { name, namespace: 'a' },
+  spec: {
+    parentRefs: [{ group: '', kind: 'Service', name: 's' }],
+    rules: [
+      {
+        matches: [{ path: { type: 'PathPrefix', value: `/${name}${'x'.repeat(Number(name.slice(1)) % 5)}` } }],
+        backendRefs: [{ name: 's', port: 80 }],
+      },
+    ],
+  },
+});
+const passthrough = (name: string): JsonObject => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'VirtualService',
+  metadata: { name, namespace: 'a' },
+  spec: {
+    hosts: [`${name}.example.com`],
+    gateways: ['gw'],
+    tls: [
+      { match: [{ sniHosts: [`${name}.example.com`] }], route: [{ destination: { host: `${name}.example.com` } }] },
+    ],
+  },
+});
+const gateway: JsonObject = {
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'Gateway',
+  metadata: { name: 'gw', namespace: 'a' },
+  spec: {
+    selector: { app: 'gw' },
+    servers: [{ port: { number: 443, name: 'tls', protocol: 'TLS' }, tls: { mode: 'PASSTHROUGH' }, hosts: ['*'] }],
+  },
+};
+
+/** The value, and what its slices found again of those before. */
+function sliced<T extends object>(state: State, proxy: ProxyRecord, query: Query<'', T>) {
+  const tracker = new Tracker();
+  const growth = new SliceGrowth();
+  let found = 0;
+  for (;;) {
+    const slice = tracker.within(growth.budget(80), () => tracker.get(state, proxy, query, ''));
+    found += slice.found;
+    if (slice.value !== undefined) return { value: slice.value, found };
+    growth.cut(slice);
+  }
+}
+
+describe('thousands of routes', () => {
+  it('are merged with the longest paths first, equal ones in the order of their names', () => {
+    const { value, found } = sliced(
+      world([service, ...NAMES.map(httpRoute)]),
+      proxyOf(nodeOf({})),
+      derivedVirtualServices,
+    );
+    const paths = value[0]?.spec.http?.map(rule => rule.match?.[0]?.uri?.prefix ?? '') ?? [];
+    const expected = NAMES.map(name => `/${name}${'x'.repeat(Number(name.slice(1)) % 5)}`);
+    expect(value).toHaveLength(1);
+    expect(paths).toEqual(expected.toSorted((a, b) => b.length - a.length));
+    expect(found).toBeLessThan(300);
+  });
+
+  it('of connections are at a gateway in their order, found again in blocks', () => {
+    const state = world([gateway, ...NAMES.map(passthrough)]);
+    const router = proxyOf(nodeOf({ type: 'router', namespace: 'a', labels: { app: 'gw' } }));
+    const query: Query<'', readonly (readonly string[])[]> = {
+      name: 'test/passthrough',
+      run: reader => {
+        const { groups } = reader.get(mergedGateway, '');
+        return reader
+          .select(passthroughRoutes, { groups })
+          .flat(2)
+          .map(({ serverNames }) => serverNames);
+      },
+    };
+    const { value, found } = sliced(state, router, query);
+    expect(value.flat()).toEqual(NAMES.map(name => `${name}.example.com`));
+    expect(found).toBeLessThan(500);
+  });
+});
