@@ -191,7 +191,8 @@ function placeAt(virtualService: ResolvedVirtualService, at: Omit<Place, 'virtua
 
 interface OpenHost extends GatewayVirtualHost {
   requireTls: boolean;
-  routes: readonly VirtualServiceRoutesInputs[];
+  /** A list of one is that of all hosts with the same routes; a longer one is the host's own. */
+  routes: VirtualServiceRoutesInputs[];
 }
 
 function addServer(reader: ProxyReader, at: Omit<Place, 'virtualService'>, hosts: Map<string, OpenHost>): void {
@@ -217,7 +218,8 @@ function addServer(reader: ProxyReader, at: Omit<Place, 'virtualService'>, hosts
         const session = sessions[i] ?? '';
         hosts.set(host, { host, port, domains: [host], requireTls, session, routes: alone });
       } else {
-        known.routes = [...known.routes, added];
+        if (known.routes.length > 1) known.routes.push(added);
+        else known.routes = [...known.routes, added];
         if (requireTls) known.requireTls = true;
       }
     }

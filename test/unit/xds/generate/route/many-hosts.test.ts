@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
 import { routeNamed } from '../../../../../src/xds/assemble/route/resources.ts';
-import type { RouteConfiguration } from '../../../../../src/xds/proto/types.gen.ts';
+import type { RouteConfiguration, VirtualHost } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, routerNode, Scene, sidecarNode } from './scene.ts';
 
 const COUNT = 8_192;
@@ -88,5 +88,28 @@ describe('a VirtualService with thousands of hosts', () => {
       [COUNT / 2, 2],
       [COUNT / 2, 1],
     ]);
+  });
+
+  it('has the routes of each of thousands of VirtualServices that share a host', () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => withHosts(`v${i}`, ['one.example.com'], ['a/gw']));
+    const scene = new Scene([gateway, ...many]);
+    scene.connect('g', routerNode('a'));
+    const iterator = Array.prototype[Symbol.iterator];
+    let copied = 0;
+    const patch = (value: typeof iterator): void => {
+      Object.defineProperty(Array.prototype, Symbol.iterator, { value, writable: true, configurable: true });
+    };
+    patch(function (this: unknown[]) {
+      copied += this.length;
+      return iterator.call(this);
+    });
+    let made: VirtualHost | undefined;
+    try {
+      made = scene.resource('g', 'http.80').message.virtualHosts?.[0];
+    } finally {
+      patch(iterator);
+    }
+    expect(made?.routes).toHaveLength(5_000);
+    expect(copied).toBeLessThan(5_000 * 100);
   });
 });
