@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json, type JsonObject, jsonEqual } from '../../../../src/core/base/json.ts';
 import { listKeys, sortedKeysOf, WIDE_MIN } from '../../../../src/core/base/keys.ts';
 import type { Unrecorded } from '../../../../src/core/event.ts';
+import type { Obj } from '../../../../src/core/model/object.ts';
 import { foldFacts } from '../../../../src/offline/generate.ts';
 
 const wide = (first = 0): Record<string, string> =>
@@ -62,14 +63,14 @@ test('labels in order are kept as they came', () => {
   const keys = Object.keys(wide()).sort();
   const labels = Object.fromEntries(keys.map(key => [key, 'x']));
   const { state } = foldFacts([add(virtualService({ labels }, { match: [{ sourceLabels: labels }] }))]);
-  const [object] = [...state.objects.VirtualService.values()];
+  const [object] = [...state.objects.VirtualService.values()] as Obj<'VirtualService'>[];
   expect(object!.labels).toBe(labels);
   expect(object!.spec.http![0]!.match![0]!.sourceLabels).toBe(labels);
 });
 
 test('labels in another order are sorted', () => {
   const { state } = foldFacts([add(virtualService({}, { match: [{ sourceLabels: wide() }] }))]);
-  const [object] = [...state.objects.VirtualService.values()];
+  const [object] = [...state.objects.VirtualService.values()] as Obj<'VirtualService'>[];
   expect(Object.keys(object!.spec.http![0]!.match![0]!.sourceLabels!)).toEqual(Object.keys(wide()).sort());
 });
 
