@@ -9,6 +9,8 @@ import { QUEUE_WAITING_MAX } from './journal.ts';
 
 /** Facts encoded in one tick of the event loop: a few milliseconds. */
 export const ENCODED_AT_ONCE = 250;
+/** No further fact is encoded in a tick that has as many characters: one object may have a million. */
+export const ENCODED_CHARS_AT_ONCE = 256 * 1024;
 
 export class EncodingLine {
   readonly #encode: (fact: Unrecorded) => Encoded;
@@ -29,7 +31,8 @@ export class EncodingLine {
    */
   async pass<T>(batch: readonly Unrecorded[], hand: (encoded: readonly Encoded[]) => T): Promise<T> {
     const before = this.#tail;
-    if (before === undefined && batch.length <= ENCODED_AT_ONCE) return hand(batch.map(this.#encode));
+    const encoded: Encoded[] = [];
+    if (before === undefined && this.#encodeSome(batch, encoded)) return hand(encoded);
     if (this.#waiting >= QUEUE_WAITING_MAX) throw overloaded(this.#path);
     let leave: () => void = () => undefined;
     const mine = new Promise<void>(resolve => {
@@ -37,21 +40,30 @@ export class EncodingLine {
     });
     this.#tail = mine;
     try {
-      if (before !== undefined) {
+      if (before === undefined) {
+        await nextTurn();
+      } else {
         this.#waiting++;
         await before;
         this.#waiting--;
       }
-      const encoded: Encoded[] = [];
-      for (const fact of batch) {
-        if (encoded.length > 0 && encoded.length % ENCODED_AT_ONCE === 0) await nextTurn();
-        encoded.push(this.#encode(fact));
-      }
+      while (!this.#encodeSome(batch, encoded)) await nextTurn();
       return hand(encoded);
     } finally {
       if (this.#tail === mine) this.#tail = undefined;
       leave();
     }
+  }
+
+  /** As many of the batch as one tick may have; true: its last one too. */
+  #encodeSome(batch: readonly Unrecorded[], encoded: Encoded[]): boolean {
+    const most = Math.min(batch.length, encoded.length + ENCODED_AT_ONCE);
+    for (let chars = 0; encoded.length < most && chars < ENCODED_CHARS_AT_ONCE; ) {
+      const one = this.#encode(batch[encoded.length]!);
+      encoded.push(one);
+      chars += one.body.length;
+    }
+    return encoded.length === batch.length;
   }
 
   /** Resolves when all batches before this call are handed on. */

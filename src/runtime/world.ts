@@ -169,7 +169,10 @@ export class World {
     const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
     for (const queued of queue) {
       try {
-        writing.push({ queued, facts: await collectFacts(queued.news, this.#state, this.#progress) });
+        writing.push({
+          queued,
+          facts: await collectFacts(queued.news, this.#state, this.#progress, this.#options.clock),
+        });
       } catch (error) {
         queued.reject(error);
       }

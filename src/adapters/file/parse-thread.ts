@@ -4,7 +4,10 @@
 // Objects and documents go back as text in parts: the main thread takes each part in a turn of its own.
 
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Json, JsonObject } from '../../core/base/json.ts';
+import { WIDE_MIN } from '../../core/base/keys.ts';
 import { objectsOf } from '../../core/base/yaml-objects.ts';
+import { DEPTH_MAX } from '../../core/kinds/limits.ts';
 import { Locator, type Place, type Position } from './locate.ts';
 import { type ParsedFile, type ParsedObject, type ParsedText, parseDocuments, parseFile } from './parse.ts';
 
@@ -46,7 +49,7 @@ function* partsOf(objects: readonly ParsedObject[]): Generator<string> {
   let part: string[] = [];
   let chars = 0;
   for (const object of objects) {
-    const json = JSON.stringify(object);
+    const json = JSON.stringify({ ...object, object: inOrder(object.object) });
     part.push(json);
     chars += json.length;
     if (chars < PART_CHARS) continue;
@@ -54,6 +57,29 @@ function* partsOf(objects: readonly ParsedObject[]): Generator<string> {
     [part, chars] = [[], 0];
   }
   if (part.length > 0) yield `[${part.join(',')}]`;
+}
+
+/**
+ * With the members of wide objects in order: the main thread has nothing to sort, and maps that are in order are decoded
+ * to themselves (core/schema/decode.ts).
+ */
+function inOrder(json: Json, depth = 0): Json {
+  if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return json;
+  if (Array.isArray(json)) {
+    const items = json as readonly Json[];
+    const ordered = items.map(item => inOrder(item, depth + 1));
+    return ordered.every((item, i) => item === items[i]) ? json : ordered;
+  }
+  const keys = Object.keys(json);
+  const isWide = keys.length >= WIDE_MIN;
+  let isSame = !isWide;
+  const members = (isWide ? keys.sort() : keys).map((key): [string, Json | undefined] => {
+    const member = (json as JsonObject)[key];
+    const ordered = member === undefined ? undefined : inOrder(member, depth + 1);
+    isSame &&= ordered === member;
+    return [key, ordered];
+  });
+  return isSame ? json : Object.fromEntries(members);
 }
 
 function serve(port: MessagePort): void {

@@ -8,7 +8,7 @@ import type { Chance } from '../kit/clock.ts';
 import { sleep } from '../kit/clock.ts';
 import type { Api, WatchStream } from './api.ts';
 import { type Failure, failureOf } from './failure.ts';
-import { heardOf, resourceVersionOf } from './heard.ts';
+import { heardIn, resourceVersionOf } from './heard.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';
 import { type Effect, type Input, newReflector, type Reflector, step, type WatchEvent } from './reflector.ts';
 
@@ -181,7 +181,7 @@ export class Watcher {
         this.#close();
         return { kind: 'ended' };
       }
-      return { kind: 'heard', heard: lines.map(heardOf) };
+      return { kind: 'heard', heard: await heardIn(lines) };
     } finally {
       timer?.cancel();
     }

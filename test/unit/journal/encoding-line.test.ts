@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { ENCODED_AT_ONCE, EncodingLine } from '../../../src/journal/encoding-line.ts';
+import { ENCODED_AT_ONCE, ENCODED_CHARS_AT_ONCE, EncodingLine } from '../../../src/journal/encoding-line.ts';
 import { QUEUE_WAITING_MAX } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { countLoopTurns } from '../loop-turns.ts';
 
 const timers = (count: number, source: string): readonly Unrecorded[] =>
   Array.from({ length: count }, (_, i) => ({ source, kind: 'Gap', reason: `${i}`, since: 0, lost: 0 }));
@@ -65,6 +66,22 @@ describe('the encoding queue of a journal', () => {
     const passed = line.pass(timers(3 * ENCODED_AT_ONCE, 'large'), batch => batch.length);
     expect(encoded).toBe(ENCODED_AT_ONCE);
     expect(await passed).toBe(3 * ENCODED_AT_ONCE);
+  });
+
+  it('encodes one fact a turn where each becomes a text of some size', async () => {
+    let encoded = 0;
+    const body = 'x'.repeat(ENCODED_CHARS_AT_ONCE);
+    const line = new EncodingLine(fact => {
+      encoded++;
+      return { source: fact.source, kind: fact.kind, body, fact };
+    }, 'memory');
+    const passed = line.pass(timers(5, 'large'), batch => batch.length);
+    const seen = [encoded];
+    const loop = countLoopTurns(() => seen.push(encoded));
+    expect(await passed).toBe(5);
+    loop.stop();
+    expect(seen.filter((count, i) => count - (seen[i - 1] ?? 0) > 1)).toEqual([]);
+    expect(encoded).toBe(5);
   });
 
   it('refuses a batch while too many wait, and takes the next one once they have passed', async () => {

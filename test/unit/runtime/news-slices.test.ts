@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { NEWS_SLICE } from '../../../src/runtime/news.ts';
+import { collectFacts, NEWS_SLICE, NEWS_SLICE_MS, type News } from '../../../src/runtime/news.ts';
 import { sinkOf } from '../../../src/runtime/start.ts';
 import { World } from '../../../src/runtime/world.ts';
 import { countLoopTurns } from '../loop-turns.ts';
@@ -48,5 +48,29 @@ describe('a large list', () => {
     ]);
     await world.stop();
     await journal.close();
+  });
+});
+
+describe('objects that take long to compare', () => {
+  it('have a turn each, and are encoded after it', async () => {
+    const progress = { pause: () => new Promise<void>(resolve => setImmediate(resolve)) };
+    let now = 0;
+    const clock = { now: () => now };
+    let examined = 0;
+    const news: News = function* () {
+      for (let i = 0; i < 3; i++) {
+        now += NEWS_SLICE_MS;
+        examined++;
+        yield { source: 'kube/x', kind: 'Synced' };
+      }
+    };
+    const seen: number[] = [];
+    const loop = countLoopTurns(() => seen.push(examined));
+    const facts = await collectFacts(news, emptyState, progress, clock);
+    seen.push(examined);
+    loop.stop();
+    expect(facts).toHaveLength(3);
+    expect([...new Set(seen)]).toEqual([1, 2, 3]);
+    expect(seen.filter(count => count === 3).length).toBeGreaterThan(1);
   });
 });

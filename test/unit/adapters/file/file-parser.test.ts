@@ -4,6 +4,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FileParser, INLINE_BYTES_MAX, INLINE_PLAIN_BYTES_MAX } from '../../../../src/adapters/file/file-parser.ts';
 import { parseFile } from '../../../../src/adapters/file/parse.ts';
+import { WIDE_MIN } from '../../../../src/core/base/keys.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const service = (i: number): string =>
@@ -37,6 +38,17 @@ describe('the parser thread', () => {
     const wrong = encode(`${new TextDecoder().decode(services(100))}---\nkind: [\n---\nkind: x\n`);
     expect(wrong.length).toBeGreaterThan(INLINE_BYTES_MAX);
     expect(await parser.parse('a.yaml', wrong)).toEqual(parseFile('a.yaml', wrong));
+  });
+
+  it('gives the members of wide objects in order, those of others as they stand in the file', async () => {
+    parser = new FileParser();
+    const labels = Object.fromEntries(Array.from({ length: WIDE_MIN }, (_, i) => [`k${i}`, 'x'.repeat(60)]));
+    const text = `{"kind":"Service","apiVersion":"v1","metadata":{"name":"a","labels":${JSON.stringify(labels)}}}`;
+    const { objects } = await parser.parse('a.yaml', encode(text));
+    expect(objects[0]!.object).toEqual(JSON.parse(text));
+    expect(Object.keys(objects[0]!.object)).toEqual(['kind', 'apiVersion', 'metadata']);
+    const { metadata } = objects[0]!.object as { readonly metadata: { readonly labels: object } };
+    expect(Object.keys(metadata.labels)).toEqual(Object.keys(labels).sort());
   });
 
   it('lets timers that are due run between the parts of its answer, and before the use of the last', async () => {
