@@ -6,25 +6,35 @@ const REPLACEMENT = 0xfffd;
 
 export function base64OfText(text: string): string {
   const bytes = utf8(text);
+  const codes: number[] = [];
   let out = '';
   for (let i = 0; i < bytes.length; i += 3) {
-    const [a = 0, b, c] = bytes.slice(i, i + 3);
-    const bits = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
-    out += digit(bits >> 18) + digit(bits >> 12) + (b === undefined ? '=' : digit(bits >> 6));
-    out += c === undefined ? '=' : digit(bits);
+    const b = bytes[i + 1];
+    const c = bytes[i + 2];
+    const bits = (bytes[i]! << 16) | ((b ?? 0) << 8) | (c ?? 0);
+    codes.push(digit(bits >> 18), digit(bits >> 12), b === undefined ? PADDING : digit(bits >> 6));
+    codes.push(c === undefined ? PADDING : digit(bits));
+    if (codes.length < CODES_AT_ONCE) continue;
+    out += String.fromCharCode(...codes);
+    codes.length = 0;
   }
-  return out;
+  return out + String.fromCharCode(...codes);
 }
 
-function digit(bits: number): string {
-  return ALPHABET[bits & 63] ?? '';
+const PADDING = 0x3d;
+/** A call takes no more arguments than the stack has room for. */
+const CODES_AT_ONCE = 4_096;
+
+function digit(bits: number): number {
+  return ALPHABET.charCodeAt(bits & 63);
 }
 
 /** A lone surrogate becomes U+FFFD, as in every encoder. */
 export function utf8(text: string): readonly number[] {
   const bytes: number[] = [];
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? REPLACEMENT;
+  for (let i = 0; i < text.length; i++) {
+    const point = text.codePointAt(i)!;
+    if (point > 0xffff) i++;
     const code = point >= 0xd800 && point <= 0xdfff ? REPLACEMENT : point;
     if (code < 0x80) bytes.push(code);
     else if (code < 0x800) bytes.push(0xc0 | (code >> 6), tail(code));

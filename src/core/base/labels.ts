@@ -1,5 +1,7 @@
 // Label maps: equality, selection, and the names of the labels that mean something to the mesh.
 
+import { keysOf } from './keys.ts';
+
 export type Labels = Readonly<Record<string, string>>;
 
 export const REGION_LABEL = 'topology.kubernetes.io/region';
@@ -27,7 +29,7 @@ const longLists = new WeakMap<Labels, readonly string[]>();
 export function labelNames(labels: Labels): readonly string[] {
   const known = longLists.get(labels);
   if (known !== undefined) return known;
-  const names = Object.keys(labels);
+  const names = keysOf(labels);
   if (names.length > LISTED_ANEW_MAX) longLists.set(labels, names);
   return names;
 }

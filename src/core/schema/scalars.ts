@@ -85,6 +85,7 @@ function numberOf(json: Json): number | undefined {
 
 function decodeBytes(json: Json): Decoded {
   if (typeof json !== 'string') return { expected: 'base64 text' };
+  if (json.length % 4 === 0 && BASE64.test(json)) return { value: json };
   const standard = json.replaceAll('-', '+').replaceAll('_', '/');
   const digits = standard.replace(/=+$/, '');
   const padded = digits + '='.repeat((4 - (digits.length % 4)) % 4);

@@ -1,5 +1,6 @@
 // Telemetry: metrics, access logs and traces. Rules: Istio pkg/config/validation (ValidateTelemetry).
 
+import { keysOf } from '../../base/keys.ts';
 import type { Obj } from '../../model/object.ts';
 import type { Metrics, ProviderRef, Telemetry, TelemetryTracing } from '../../schema/istio-types.gen.ts';
 import { each, type Reference } from '../references.ts';
@@ -47,10 +48,11 @@ function checkMetrics({ providers, overrides = [] }: Metrics, path: string, repo
   overrides.forEach(({ match, tagOverrides = {} }, i) => {
     const at = `${path}.overrides[${i}]`;
     if (match?.customMetric === '') report(`${at}.match.customMetric`, 'is empty');
-    for (const [tag, { operation = 'UPSERT', value = '' }] of Object.entries(tagOverrides)) {
-      const shown = `${at}.tagOverrides[${tag}]`;
-      if (operation === 'UPSERT' && value === '') report(shown, 'operation UPSERT needs a value');
-      if (operation === 'REMOVE' && value !== '') report(shown, 'operation REMOVE has no value');
+    for (const tag of keysOf(tagOverrides)) {
+      const { operation = 'UPSERT', value = '' } = tagOverrides[tag]!;
+      if ((value === '') === (operation === 'REMOVE')) continue;
+      const wrong = operation === 'UPSERT' ? 'operation UPSERT needs a value' : 'operation REMOVE has no value';
+      report(`${at}.tagOverrides[${tag}]`, wrong);
     }
   });
 }
@@ -64,7 +66,10 @@ function checkTracing(
   if (!(randomSamplingPercentage >= 0 && randomSamplingPercentage <= PERCENTAGE_MAX)) {
     report(`${path}.randomSamplingPercentage`, `${randomSamplingPercentage} is not a percentage: expected 0 to 100`);
   }
-  for (const [name, { literal, header, environment }] of Object.entries(customTags)) {
+  for (const name of keysOf(customTags)) {
+    const { literal, header, environment } = customTags[name]!;
+    const isSound = literal?.value || header?.name || environment?.name;
+    if (isSound && name !== '') continue;
     const at = `${path}.customTags[${name}]`;
     if (name === '') report(`${path}.customTags`, 'has an empty name');
     if (literal !== undefined && !literal.value) report(`${at}.literal.value`, 'is missing');

@@ -218,10 +218,18 @@ function checkPod(decoded: Decoded, report: Report): void {
     });
   }
   if (decoded.status?.podIP) checkIp(decoded.status.podIP, 'status.podIP', report);
-  (decoded.status?.podIPs ?? []).forEach(({ ip }, i) => {
+  const addresses = decoded.status?.podIPs ?? [];
+  if (addresses.length > ADDRESSES_MAX) {
+    report('status.podIPs', `has ${addresses.length} entries; a pod has one address of each IP family`);
+    return;
+  }
+  addresses.forEach(({ ip }, i) => {
     if (ip !== undefined) checkIp(ip, `status.podIPs[${i}].ip`, report);
   });
 }
+
+/** An API server stores no more (pkg/apis/core/validation, validatePodIPs); each is an entry of two indexes. */
+const ADDRESSES_MAX = 2;
 
 /** Only the conditions that a query reads; others change with every probe. */
 function narrow(projection: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 // Secret: type and data. `stringData` is merged into `data`, as the API server does on writing.
 
 import { base64OfText } from '../../base/base64.ts';
+import { keepSorted, sortedKeysOf } from '../../base/keys.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 
 export interface SecretData {
@@ -37,13 +38,14 @@ export const secret = kubernetesKind<'Secret', Decoded>({
   flatten: decoded => ({ type: decoded.type ?? 'Opaque', data: mergedData(decoded) }),
 });
 
-function mergedData(decoded: Decoded): Readonly<Record<string, string>> {
-  // As in every cluster: the API server keeps no stringData. The keys are sorted.
-  if (decoded.stringData === undefined) return decoded.data ?? {};
-  const written = Object.entries(decoded.stringData ?? {}).map(([key, text]): [string, string] => [
-    key,
-    base64OfText(text),
-  ]);
-  const merged = new Map([...Object.entries(decoded.data ?? {}), ...written]);
-  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
+/** As in every cluster: the API server keeps no stringData, which wins. The keys are sorted. */
+function mergedData({ data = {}, stringData }: Decoded): Readonly<Record<string, string>> {
+  if (stringData === undefined) return data;
+  const keys = sortedKeysOf(data).concat(sortedKeysOf(stringData).filter(key => !Object.hasOwn(data, key)));
+  keys.sort();
+  const merged = Object.fromEntries(
+    keys.map(key => [key, Object.hasOwn(stringData, key) ? base64OfText(stringData[key]!) : data[key]!]),
+  );
+  keepSorted(merged, keys);
+  return merged;
 }

@@ -29,7 +29,7 @@ export function checkLabels(labels: Readonly<Record<string, string>>, path: stri
 export function checkWorkloadLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
   for (const key of keysOf(labels)) {
     const value = labels[key]!;
-    checkLabelKey(withLowerPrefix(key), path, report, key);
+    if (!isLabelKey(key)) checkLabelKey(withLowerPrefix(key), path, report, key);
     if (value !== '' && !NAME.test(value)) {
       report(`${path}[${key}]`, `${quoted(value)} is not a label value: expected letters, digits, "-", "_" and "."`);
     }

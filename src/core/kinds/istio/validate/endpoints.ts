@@ -2,6 +2,7 @@
 // (validateWorkloadEntry).
 
 import { isIp } from '../../../base/ip.ts';
+import { keysOf } from '../../../base/keys.ts';
 import type { WorkloadEntry } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
 import { checkUnixAddress, isUnixAddress } from '../../validate/addresses.ts';
@@ -24,17 +25,17 @@ export function checkEndpoint(endpoint: WorkloadEntry, rules: EndpointRules, pat
     }
   } else if (isUnixAddress(address)) {
     checkUnixAddress(address, `${path}.address`, report);
-    if (Object.keys(ports).length > 0) report(`${path}.ports`, 'has no meaning for a socket');
+    if (keysOf(ports).length > 0) report(`${path}.ports`, 'has no meaning for a socket');
   } else if (!isIp(address) && fqdnProblem(address) !== undefined) {
     report(`${path}.address`, `${quoted(address)} is neither an IP address nor a host name`);
   }
-  for (const [name, port] of Object.entries(ports)) {
+  for (const name of keysOf(ports)) {
     const at = `${path}.ports[${name}]`;
     if (!isLabel(name)) report(at, `${quoted(name)} is not the name of a port`);
     else if (rules.portNames !== undefined && !rules.portNames.has(name)) {
       report(at, `the ServiceEntry has no port of the name ${quoted(name)}`);
     }
-    checkPort(port, at, report);
+    checkPort(ports[name], at, report);
   }
   checkWorkloadLabels(endpoint.labels ?? {}, `${path}.labels`, report);
 }

@@ -16,13 +16,15 @@ export function checkExportTo(exportTo: readonly string[] | undefined, rules: Ex
   const seen = new Set<string>();
   const entries = exportTo ?? [];
   entries.forEach((entry, i) => {
-    const path = `spec.exportTo[${i}]`;
     const key = entry === '.' ? rules.namespace : entry;
-    if (seen.has(key)) report(path, `${quoted(entry)} names a namespace that an earlier entry names too`);
-    seen.add(key);
     const known = entry === '.' || entry === '*' || (entry === '~' && rules.noneAllowed) || isLabel(entry);
+    const isBeyond = rules.ownNamespaceOnly && key !== rules.namespace;
+    const isRepeated = seen.size === seen.add(key).size;
+    if (known && !isBeyond && !isRepeated) return;
+    const path = `spec.exportTo[${i}]`;
+    if (isRepeated) report(path, `${quoted(entry)} names a namespace that an earlier entry names too`);
     if (!known) report(path, `${quoted(entry)} is not a visibility: expected ".", "*" or the name of a namespace`);
-    if (rules.ownNamespaceOnly && key !== rules.namespace) {
+    if (isBeyond) {
       report(path, `${quoted(entry)} goes beyond the own namespace; a rule with a workloadSelector cannot`);
     }
   });

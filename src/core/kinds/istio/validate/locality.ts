@@ -1,6 +1,7 @@
 // Locality load balancing: shares and failover between `region/zone/subzone`. Source: Istio pkg/config/validation/agent
 // (ValidateLocalityLbSetting).
 
+import { keysOf } from '../../../base/keys.ts';
 import type { LocalityLoadBalancerSetting } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
 
@@ -27,9 +28,9 @@ export function checkLocalitySetting(
   }
   distribute.forEach(({ from = '', to = {} }, i) => {
     const at = `${path}.distribute[${i}].to`;
-    checkShares(to, at, report);
+    const targets = keysOf(to);
+    checkShares(to, targets, at, report);
     checkLocality(from, `${path}.distribute[${i}].from`, report);
-    const targets = Object.keys(to);
     // The weights of more targets are wrong, which is reported by now.
     if (targets.length > WEIGHTS_SUM) return;
     for (const target of targets) checkLocality(target, at, report);
@@ -49,11 +50,16 @@ export function checkLocalitySetting(
   });
 }
 
-function checkShares(to: Readonly<Record<string, number>>, path: string, report: Report): void {
+function checkShares(
+  to: Readonly<Record<string, number>>,
+  targets: readonly string[],
+  path: string,
+  report: Report,
+): void {
   let sum = 0;
-  for (const locality in to) sum += to[locality]!;
+  for (const locality of targets) sum += to[locality]!;
   if (sum !== WEIGHTS_SUM) report(path, `the weights sum up to ${sum}; expected ${WEIGHTS_SUM}`);
-  for (const locality in to) {
+  for (const locality of targets) {
     const weight = to[locality]!;
     if (weight < 1 || weight > WEIGHTS_SUM)
       report(`${path}[${locality}]`, `${weight} is not a weight: expected 1 to ${WEIGHTS_SUM}`);
@@ -72,20 +78,20 @@ const LOCALITY = /^[^/]+(?:\/[^/]+(?:\/.+)?)?$/s;
 
 /** Region, zone and the rest, which may have more slashes. */
 function partsOf(locality: string): readonly string[] {
-  const [region = '', zone, ...rest] = locality.split('/');
-  if (zone === undefined) return [region];
-  return rest.length === 0 ? [region, zone] : [region, zone, rest.join('/')];
+  const first = locality.indexOf('/');
+  if (first < 0) return [locality];
+  const second = locality.indexOf('/', first + 1);
+  const region = locality.slice(0, first);
+  if (second < 0) return [region, locality.slice(first + 1)];
+  return [region, locality.slice(first + 1, second), locality.slice(second + 1)];
 }
 
-/**
- * Regions, zones as `region/zone`, subzones as `region/zone/subzone`. `*` as a zone or a subzone stands for all of
- * them.
- */
-type Taken = Set<string>;
+/** Region, zone in it, subzones in that. `*` as a zone or a subzone stands for all of them. */
+type Taken = Map<string, Map<string, Set<string>>>;
 
 /** A locality may follow a narrower one, not a wider one, which would have counted already. */
 function checkOverlaps(localities: readonly string[], path: string, report: Report): void {
-  const taken: Taken = new Set();
+  const taken: Taken = new Map();
   for (const locality of localities) {
     if (!take(partsOf(locality), taken)) report(path, `${quoted(locality)} overlaps an earlier locality`);
   }
@@ -93,12 +99,16 @@ function checkOverlaps(localities: readonly string[], path: string, report: Repo
 
 /** False if it overlaps one that was taken. A `*` beside other letters (`us-*`) is a letter like them, as in Istio. */
 function take([region = '', zone, subzone]: readonly string[], taken: Taken): boolean {
-  if (taken.has('*') || (taken.has(region) && (zone === undefined || taken.has(`${region}/*`)))) return false;
-  const within = `${region}/${zone ?? '*'}`;
-  if (taken.has(within)) {
-    if (subzone === undefined || taken.has(`${within}/*`) || taken.has(`${within}/${subzone}`)) return false;
-  } else taken.add(region).add(within);
-  taken.add(`${within}/${subzone ?? '*'}`);
+  let zones = taken.get(region);
+  if (taken.has('*') || (zones !== undefined && (zone === undefined || zones.has('*')))) return false;
+  if (zones === undefined) {
+    zones = new Map();
+    taken.set(region, zones);
+  }
+  const subzones = zones.get(zone ?? '*');
+  if (subzones === undefined) zones.set(zone ?? '*', new Set([subzone ?? '*']));
+  else if (subzone === undefined || subzones.has('*') || subzones.has(subzone)) return false;
+  else subzones.add(subzone);
   return true;
 }
 

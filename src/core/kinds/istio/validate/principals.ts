@@ -6,6 +6,7 @@ import { PORT_MAX } from '../../validate/ports.ts';
 
 const ACCOUNTS_MAX = 16;
 const ACCOUNT_LENGTH_MAX = 320;
+const ACCOUNT = /^[^/*]+(?:\/[^/*]+)?$/;
 const DIGITS = /^\d+$/;
 
 type Values = readonly string[] | undefined;
@@ -21,9 +22,8 @@ export function checkServiceAccounts(values: Values, path: string, report: Repor
   if (values === undefined) return;
   if (values.length > ACCOUNTS_MAX) report(path, `has ${values.length} values; at most ${ACCOUNTS_MAX} are allowed`);
   values.forEach((value, i) => {
-    const parts = value.split('/');
-    const expected = 'expected account or namespace/account, without wildcards';
-    if (parts.length > 2 || parts.includes('') || value.includes('*')) {
+    if (!ACCOUNT.test(value)) {
+      const expected = 'expected account or namespace/account, without wildcards';
       report(`${path}[${i}]`, `${quoted(value)} is not a service account: ${expected}`);
     } else if (value.length > ACCOUNT_LENGTH_MAX) {
       report(`${path}[${i}]`, `is ${value.length} characters long; at most ${ACCOUNT_LENGTH_MAX} are allowed`);
@@ -42,6 +42,7 @@ export function checkTrustDomains(values: Values, path: string, report: Report):
 export function checkWildcards(values: Values, path: string, report: Report): void {
   checkNoneEmpty(values, path, report);
   values?.forEach((value, i) => {
+    if (!value.includes('*')) return;
     const inside = value.slice(1, -1).includes('*');
     if (inside || (value.length > 1 && value.startsWith('*') && value.endsWith('*'))) {
       report(`${path}[${i}]`, `${quoted(value)}: one wildcard is allowed, at the start or at the end`);

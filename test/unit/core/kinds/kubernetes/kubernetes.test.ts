@@ -321,3 +321,19 @@ test.each<[KindName, JsonObject, string]>([
 ])('a %s with a number or boolean in place of text is refused with the path', (kind, rest, problem) => {
   expect(problemsOf(of(kind, rest))).toEqual([problem]);
 });
+
+describe('a Pod', () => {
+  const pod = (podIPs: readonly string[]): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', namespace: 'prod' },
+    status: { podIPs: podIPs.map(ip => ({ ip })) },
+  });
+
+  test('has an address of each IP family and no more, as an API server has it', () => {
+    expect(problemsOf(pod(['10.0.0.1', 'fd00::1']))).toEqual([]);
+    expect(problemsOf(pod(['10.0.0.1', 'fd00::1', '10.0.0.2']))).toEqual([
+      'status.podIPs: has 3 entries; a pod has one address of each IP family',
+    ]);
+  });
+});
