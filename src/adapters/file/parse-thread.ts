@@ -60,8 +60,8 @@ function* partsOf(objects: readonly ParsedObject[]): Generator<string> {
 }
 
 /**
- * With the members of wide objects in order: the main thread has nothing to sort, and maps that are in order are decoded
- * to themselves (core/schema/decode.ts).
+ * With the members of wide objects in order: the main thread has nothing to sort, and a map in order is decoded to
+ * itself (core/schema/decode.ts).
  */
 function inOrder(json: Json, depth = 0): Json {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return json;

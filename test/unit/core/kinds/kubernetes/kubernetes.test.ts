@@ -322,7 +322,7 @@ test.each<[KindName, JsonObject, string]>([
   expect(problemsOf(of(kind, rest))).toEqual([problem]);
 });
 
-describe('a Pod', () => {
+describe('the addresses of a Pod', () => {
   const pod = (podIPs: readonly string[]): JsonObject => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -330,7 +330,7 @@ describe('a Pod', () => {
     status: { podIPs: podIPs.map(ip => ({ ip })) },
   });
 
-  test('has an address of each IP family and no more, as an API server has it', () => {
+  test('are one of each IP family and no more, as an API server has it', () => {
     expect(problemsOf(pod(['10.0.0.1', 'fd00::1']))).toEqual([]);
     expect(problemsOf(pod(['10.0.0.1', 'fd00::1', '10.0.0.2']))).toEqual([
       'status.podIPs: has 3 entries; a pod has one address of each IP family',
