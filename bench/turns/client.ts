@@ -8,7 +8,7 @@ import { adsService } from '../../src/xds/grpc/server.ts';
 import { CDS, EDS, LDS, NDS, RDS, WORKLOAD_ADDRESS, WORKLOAD_AUTHORIZATION } from '../../src/xds/session/types.ts';
 import type { Asks, ProxyCase } from './mesh.ts';
 
-const URLS: Readonly<Record<Asks, string>> = {
+export const URLS: Readonly<Record<Asks, string>> = {
   clusters: CDS,
   listeners: LDS,
   names: NDS,

@@ -1,7 +1,7 @@
 // npm run bench:turns -- [--kind KIND] [--field PATH] [--variant NAME] [--rank N] [--only TEXT] [--size BYTES]
 // [--limit N] [--results FILE] [--files FOLDER] [--port N] [--list | --report | --screen] [--json]: what each kind and
 // field costs a server with proxies when it grows. `--list` prints the cases, `--report` what FILE has of them;
-// `--screen` looks at their growth in process, within a second each.
+// `--screen` folds and generates them in process, within seconds each.
 //
 // Needs dist/ (npm run build) and Linux. Results are appended to FILE, a line of JSON each; cases that are there already
 // are skipped, so a run that was stopped goes on. Prints a table sorted by the longest turn; never a test.
@@ -10,9 +10,9 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allCases, OBJECT_BYTES, type TurnCase } from './cases.ts';
-import { judged, LIMITS, PLAIN, table } from './report.ts';
+import { judged, LIMITS, PLAIN, screenTable, table } from './report.ts';
 import { type Result, Runner } from './run.ts';
-import { Screen } from './screen.ts';
+import { Screen, type Screened } from './screen.ts';
 
 const { values } = parseArgs({
   options: {
@@ -69,14 +69,16 @@ function screenAll(): void {
   const screen = new Screen();
   const screened = cases.map((one, i) => {
     const result = screen.look(one, size);
-    const { id, foldMs, generateMs, growth } = result;
-    if (!values.json)
-      say(`${i + 1}/${cases.length} ${id}: ×${growth}; fold ${foldMs} ms, generate ${generateMs.join(', ')} ms`);
+    const { id, foldMs, sliceMs, cpuMs, growth } = result;
+    say(`${i + 1}/${cases.length} ${id}: fold ${foldMs}, slice ${sliceMs} ms; CPU ${cpuMs} ms, ×${growth}`);
     return result;
   });
-  const sorted = [...screened].sort((a, b) => b.growth - a.growth);
-  if (values.json) process.stdout.write(`${JSON.stringify(sorted, undefined, 2)}\n`);
-  else for (const { id, growth } of sorted.filter(one => one.growth > LIMITS.growth)) say(`${id} grows ×${growth}`);
+  const turnMs = ({ foldMs, sliceMs }: Screened): number => Math.max(foldMs, sliceMs);
+  const over = screened
+    .filter(one => turnMs(one) > LIMITS.turnMs || one.growth > LIMITS.growth)
+    .sort((a, b) => turnMs(b) - turnMs(a));
+  process.stdout.write(values.json ? `${JSON.stringify(screened, undefined, 2)}\n` : `${screenTable(over)}\n`);
+  say(`${screened.length} cases, ${over.length} past a limit`);
 }
 
 const ordered = [...allCases().filter(isWanted)].sort((a, b) => a.rank - b.rank);

@@ -3,6 +3,7 @@
 
 import Table from 'cli-table3';
 import type { Result } from './run.ts';
+import type { Screened } from './screen.ts';
 
 export const LIMITS = { turnMs: 100, timesPlain: 10, growth: 6 };
 
@@ -46,6 +47,13 @@ function judge(result: Result, plain: readonly Result[]): Judged {
 
 function cpuOf({ add, change, remove }: Result): number {
   return add.cpuMs + change.cpuMs + remove.cpuMs;
+}
+
+export function screenTable(results: readonly Screened[]): string {
+  const head = ['case', 'fold ms', 'slice ms', 'CPU ms', '×4 size'];
+  const rows = new Table({ head, style: { head: [], border: [], compact: true } });
+  for (const { id, foldMs, sliceMs, cpuMs, growth } of results) rows.push([id, foldMs, sliceMs, cpuMs, growth]);
+  return rows.toString();
 }
 
 export function table(results: readonly Judged[]): string {
