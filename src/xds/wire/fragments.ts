@@ -129,6 +129,11 @@ function keepWritten({ value, fragments }: FragmentContent, parts: readonly Buff
 /** Values that were found large: beginning to go through one with many members takes time for each of them. */
 const large = new WeakSet<object>();
 
+/** `value` has `members`: later looks need not begin to go through them. */
+export function noteMembers(value: object, members: number): void {
+  if (members >= SIZES.weightMax) large.add(value);
+}
+
 /** True if the value has that many members, or as much text. Looks at no more than that. */
 function isLarge(value: unknown, weightMax: number): boolean {
   const found = weightLeft(value, weightMax) <= 0;

@@ -32,6 +32,9 @@ const MORE = 0x80;
 const VARINT_BYTES_MAX = 10;
 const UINT32_MAX = 2 ** 32 - 1;
 
+/** Bytes that are written in the time that an entry of a map takes beside its own bytes (measured). */
+const BYTES_PER_ENTRY = 16;
+
 /** Thrown when a write needs more room than `attempt` allows. Not an Error: it is control flow. */
 const NO_ROOM = { noRoom: true } as const;
 
@@ -102,6 +105,12 @@ export class Sink {
   collect(write: () => void): Buffer {
     const start = this.at;
     return this.written(write, () => this.copy(start));
+  }
+
+  /** Takes what writing entries of a map costs, beside their bytes, from what `attempt` allows. */
+  charge(entries: number): void {
+    this.#allow(this.#roomMax - entries * BYTES_PER_ENTRY);
+    if (this.at > this.#roomMax) throw NO_ROOM;
   }
 
   /** A copy of the bytes from `start` to `at`. */

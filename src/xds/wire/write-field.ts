@@ -3,7 +3,7 @@
 
 import protobuf from 'protobufjs/light.js';
 import { isObject } from '../../core/base/json.ts';
-import { type CutContent, contentOf, type Fragment, type FragmentContent, MANY } from './fragments.ts';
+import { type CutContent, contentOf, type Fragment, type FragmentContent, MANY, noteMembers } from './fragments.ts';
 import { enumTypeOf, type Field, isMap, type Plain } from './registry.ts';
 import type { Sink } from './sink.ts';
 import { sortedKeys } from './write-json.ts';
@@ -237,7 +237,9 @@ function mapWriter(
   };
   const write = (sink: Sink, map: unknown): void => {
     const entries = map as Plain;
-    for (const name of keysOf(entries)) {
+    const names = keysOf(entries);
+    if (names.length >= MANY) sink.charge(names.length);
+    for (const name of names) {
       const value = entries[name];
       if (value !== undefined) writeEntry(sink, name, value);
     }
@@ -273,7 +275,9 @@ function keysOf(map: object): readonly string[] {
   const known = longMaps.get(map);
   if (known !== undefined) return known;
   const keys = sortedKeys(map);
-  if (keys.length >= LONG_MAP) longMaps.set(map, keys);
+  if (keys.length < LONG_MAP) return keys;
+  longMaps.set(map, keys);
+  noteMembers(map, keys.length);
   return keys;
 }
 

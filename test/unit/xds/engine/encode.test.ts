@@ -247,6 +247,22 @@ describe('encoding of resources', () => {
       }
     });
 
+    test('writes the entries of a wide map once: it is known to be large before they are written', () => {
+      let read = 0;
+      const dimensions = Object.fromEntries(Array.from({ length: 120_000 }, (_, i) => [`t${i}`, 'x']));
+      const counted = Object.defineProperty(dimensions, 'a', {
+        enumerable: true,
+        get: () => {
+          read++;
+          return 'x';
+        },
+      });
+      const typedConfig = { '@type': typeUrl('stats.PluginConfig'), metrics: [{ dimensions: counted }] };
+      const { turns } = encodeInTurns(routes([{ name: 'a', typedPerFilterConfig: { f: typedConfig } }]));
+      expect(turns.length).toBeGreaterThan(3);
+      expect(read).toBe(1);
+    });
+
     test('keeps only what changed anew', () => {
       const { made } = encodeInTurns(routes(hostsOf()));
       const { made: changed } = encodeInTurns(routes(hostsOf(9_000)), made);
