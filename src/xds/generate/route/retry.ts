@@ -57,22 +57,26 @@ function defaultPolicy(hashed: boolean): RetryPolicy {
 
 /** A list of conditions in which a status code may stand by its number. */
 function retryOn(text: string): Pick<RetryPolicy, 'retryOn' | 'retriableStatusCodes'> {
-  const items = text.split(',').map(item => item.trim());
   if (text === '') return { retryOn: RETRY_ON_DEFAULT };
-  const retriableStatusCodes = items.filter(isStatusCode).map(Number);
-  let conditions = items.filter(item => item !== '' && !isStatusCode(item)).join(',');
+  const named: string[] = [];
+  const retriableStatusCodes: number[] = [];
+  for (const part of text.split(',')) {
+    const item = part.trim();
+    const code = statusCodes.get(item);
+    if (code !== undefined) retriableStatusCodes.push(code);
+    else if (item !== '') named.push(item);
+  }
+  let conditions = named.join(',');
   if (retriableStatusCodes.length === 0) return { retryOn: conditions };
   if (!conditions.includes(RETRIABLE_STATUS_CODES)) conditions += `,${RETRIABLE_STATUS_CODES}`;
   return { retryOn: conditions, retriableStatusCodes };
 }
 
-function isStatusCode(text: string): boolean {
-  return /^[0-9]{3}$/.test(text) && statusCodes.has(Number(text));
-}
-
-/** The registered codes that Go's net/http knows; others stay in the text. */
-const statusCodes: ReadonlySet<number> = new Set([
-  100, 101, 102, 103, 200, 201, 202, 203, 204, 205, 206, 207, 208, 226, 300, 301, 302, 303, 304, 305, 307, 308, 400,
-  401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425,
-  426, 428, 429, 431, 451, 500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511,
-]);
+/** By their text. The registered codes that Go's net/http knows; others stay in the text. */
+const statusCodes: ReadonlyMap<string, number> = new Map(
+  [
+    100, 101, 102, 103, 200, 201, 202, 203, 204, 205, 206, 207, 208, 226, 300, 301, 302, 303, 304, 305, 307, 308, 400,
+    401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425,
+    426, 428, 429, 431, 451, 500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511,
+  ].map(code => [String(code), code]),
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { retryPolicy } from '../../../../../src/xds/generate/route/retry.ts';
 
 const DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
@@ -29,6 +29,16 @@ describe('retries of a route', () => {
     const policy = retryPolicy({ attempts: 3, retryOn }, false);
     expect(policy?.retryOn).toBe(text);
     expect(policy?.retriableStatusCodes).toEqual(retriableStatusCodes);
+  });
+
+  it('for thousands of codes are found without matching the text of each', () => {
+    const codes = Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? 503 : 504));
+    const matching = vi.spyOn(RegExp.prototype, 'test');
+    const policy = retryPolicy({ attempts: 3, retryOn: `5xx,${codes.join(',')}` }, false);
+    const matched = matching.mock.calls.length;
+    matching.mockRestore();
+    expect(policy?.retriableStatusCodes).toEqual(codes);
+    expect(matched).toBe(0);
   });
 
   it('copy timeouts, locality and host settings', () => {
