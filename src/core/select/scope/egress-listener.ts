@@ -51,13 +51,32 @@ export const egressListener: Query<EgressListenerRef, EgressListener> = {
   run: (reader, ref) => {
     const { namespace } = ref;
     const spec = egressSpec(reader, ref);
-    const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
-    const virtualServices = reader
-      .get(virtualServicesFor, { namespace, gateway: 'mesh' })
-      .filter(vs => importsVirtualService(vs, imports));
+    const all = reader.get(virtualServicesFor, { namespace, gateway: 'mesh' });
+    const isLong = all.length > VIRTUAL_SERVICES_ALONE_MAX;
+    const virtualServices = isLong ? reader.get(importedVirtualServices, ref) : importedOf(reader, ref, all);
     return { spec, services: reader.get(egressServices, ref), virtualServices };
   },
 };
+
+/** More are found in a run of their own. */
+const VIRTUAL_SERVICES_ALONE_MAX = 512;
+
+const importedVirtualServices: Query<EgressListenerRef, readonly ResolvedVirtualService[]> = {
+  name: 'select/importedVirtualServices',
+  key: egressListenerKey,
+  run: (reader, ref) =>
+    importedOf(reader, ref, reader.get(virtualServicesFor, { namespace: ref.namespace, gateway: 'mesh' })),
+};
+
+function importedOf(
+  reader: Reader,
+  ref: EgressListenerRef,
+  all: readonly ResolvedVirtualService[],
+): readonly ResolvedVirtualService[] {
+  const spec = egressSpec(reader, ref);
+  const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), ref.namespace);
+  return all.filter(vs => importsVirtualService(vs, imports));
+}
 
 /** Apart from the listener, because VirtualServices change more often. */
 export const egressServices: Query<EgressListenerRef, readonly Service[]> = {

@@ -2,6 +2,7 @@
 // resolved by a query of its own, so a change of one leaves the others, and everything derived from them, as they are.
 // Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
+import { blocksOf } from '../../base/groups.ts';
 import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf, isVisibleIn } from '../../model/exports.ts';
@@ -84,6 +85,24 @@ const resolvedTranslation: Selection<ObjOf<'VirtualService'>, ResolvedVirtualSer
   },
 };
 
+/** More are gone through in blocks, of which interrupted work finds each again as one value. */
+const TRANSLATED_ALONE_MAX = 512;
+const TRANSLATED_TOGETHER = 128;
+
+function resolvedTranslations(reader: Reader): readonly (ResolvedVirtualService | undefined)[] {
+  const objects = translatedVirtualServices(reader);
+  if (objects.length <= TRANSLATED_ALONE_MAX) return reader.selectEach(resolvedTranslation, objects);
+  return blocksOf(objects, TRANSLATED_TOGETHER).flatMap(block => reader.select(resolvedBlock, { objects: block }));
+}
+
+const resolvedBlock: Selection<
+  { readonly objects: readonly ObjOf<'VirtualService'>[] },
+  readonly (ResolvedVirtualService | undefined)[]
+> = {
+  name: 'select/resolvedBlock',
+  run: (reader, { objects }) => reader.selectEach(resolvedTranslation, objects),
+};
+
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServices',
@@ -99,7 +118,7 @@ const allVirtualServices: Query<'', readonly ResolvedVirtualService[]> = {
       const resolved = reader.get(resolvedVirtualService, `${namespace}/${name}`);
       if (resolved !== undefined) found.push(resolved);
     }
-    for (const resolved of reader.selectEach(resolvedTranslation, translatedVirtualServices(reader))) {
+    for (const resolved of resolvedTranslations(reader)) {
       if (resolved !== undefined) found.push(resolved);
     }
     return found.sort((a, b) => byAge(a.obj, b.obj));

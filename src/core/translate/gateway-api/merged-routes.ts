@@ -32,9 +32,10 @@ export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]>
         }
       }
     }
+    const ofMany = byKey.size > HOSTS_ALONE_MAX ? aloneInBlocks(reader, byKey) : undefined;
     for (const [key, members] of byKey) {
       const [only] = members;
-      if (members.length === 1) done.push(mergedAlone(key, only!));
+      if (members.length === 1) done.push(ofMany?.get(key) ?? mergedAlone(key, only!));
       else done.push(reader.make(mergedRoutes, { key, members: members.sort(byAgeAndNamespace) }));
     }
     return done;
@@ -90,6 +91,33 @@ function mergedAlone(key: string, only: Obj<'VirtualService'>): Obj<'VirtualServ
   alone.set(only, known);
   return known;
 }
+
+/** More parents and hosts are merged in blocks, between which the work may be interrupted. */
+const HOSTS_ALONE_MAX = 512;
+const HOSTS_TOGETHER = 128;
+
+/** Those that have one route, by key. */
+function aloneInBlocks(
+  reader: Reader,
+  byKey: ReadonlyMap<string, readonly Obj<'VirtualService'>[]>,
+): ReadonlyMap<string, Obj<'VirtualService'>> {
+  const found = new Map<string, Obj<'VirtualService'>>();
+  const keysAlone = [...byKey].flatMap(([key, members]) => (members.length === 1 ? [key] : []));
+  for (const keys of blocksOf(keysAlone, HOSTS_TOGETHER)) {
+    const made = reader.make(mergedAloneBlock, { keys, routes: keys.map(key => byKey.get(key)![0]!) });
+    for (const [i, key] of keys.entries()) found.set(key, made[i]!);
+  }
+  return found;
+}
+
+const mergedAloneBlock: Generator<
+  { readonly keys: readonly string[]; readonly routes: readonly Obj<'VirtualService'>[] },
+  readonly Obj<'VirtualService'>[]
+> = {
+  name: 'translate/mergedAloneBlock',
+  run: ({ keys, routes }) => keys.map((key, i) => mergedAlone(key, routes[i]!)),
+  work: (_, { keys }) => keys.length / MERGED_PER_WORK_UNIT,
+};
 
 function merge({ key, members }: Merge): Obj<'VirtualService'> {
   const first = members[0]!;

@@ -6,26 +6,30 @@ import type { ProxyRecord } from '../../../../../src/core/model/proxy.ts';
 import type { Query } from '../../../../../src/core/query/reader.ts';
 import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
+import { MEMBERS_PER_WORK_UNIT } from '../../../../../src/core/query/work-budget.ts';
 import { passthroughRoutes } from '../../../../../src/core/select/gateway/gateway-tcp-routes.ts';
 import { mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
+import { egressListener, egressServices } from '../../../../../src/core/select/scope/egress-listener.ts';
+import { virtualServices, virtualServicesFor } from '../../../../../src/core/select/scope/virtual-services.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { derivedVirtualServices } from '../../../../../src/core/translate/gateway-api/merged-routes.ts';
 import { nodeOf, proxyOf, world } from '../../../world.ts';
 
 const COUNT = 1_024;
 const NAMES = Array.from({ length: COUNT }, (_, i) => `r${String(i).padStart(4, '0')}`);
-const service: JsonObject = {
+const serviceOf = (name: string): JsonObject => ({
   apiVersion: 'v1',
   kind: 'Service',
-  metadata: { name: 's', namespace: 'a' },
+  metadata: { name, namespace: 'a' },
   spec: { clusterIP: '10.96.0.1', ports: [{ name: 'http', port: 80 }] },
-};
-const httpRoute = (name: string): JsonObject => ({
+});
+const service = serviceOf('s');
+const httpRoute = (name: string, parent = 's'): JsonObject => ({
   apiVersion: 'gateway.networking.k8s.io/v1',
   kind: 'HTTPRoute',
   metadata: { name, namespace: 'a' },
   spec: {
-    parentRefs: [{ group: '', kind: 'Service', name: 's' }],
+    parentRefs: [{ group: '', kind: 'Service', name: parent }],
     rules: [
       {
         matches: [{ path: { type: 'PathPrefix', value: `/${name}${'x'.repeat(Number(name.slice(1)) % 5)}` } }],
@@ -57,8 +61,7 @@ const gateway: JsonObject = {
 };
 
 /** The value, and what its slices found again of those before. */
-function sliced<T extends object>(state: State, proxy: ProxyRecord, query: Query<'', T>) {
-  const tracker = new Tracker();
+function sliced<T extends object>(state: State, proxy: ProxyRecord, query: Query<'', T>, tracker = new Tracker()) {
   const growth = new SliceGrowth();
   let found = 0;
   for (;;) {
@@ -72,7 +75,7 @@ function sliced<T extends object>(state: State, proxy: ProxyRecord, query: Query
 describe('thousands of routes', () => {
   it('are merged with the longest paths first, equal ones in the order of their names', () => {
     const { value, found } = sliced(
-      world([service, ...NAMES.map(httpRoute)]),
+      world([service, ...NAMES.map(name => httpRoute(name))]),
       proxyOf(nodeOf({})),
       derivedVirtualServices,
     );
@@ -81,6 +84,37 @@ describe('thousands of routes', () => {
     expect(value).toHaveLength(1);
     expect(paths).toEqual(expected.toSorted((a, b) => b.length - a.length));
     expect(found).toBeLessThan(300);
+  });
+
+  describe('with a host each', () => {
+    const state = world([...NAMES.map(serviceOf), ...NAMES.map(name => httpRoute(name, name))]);
+    const proxy = proxyOf(nodeOf({ namespace: 'a' }));
+
+    it('are merged in blocks', () => {
+      const tracker = new Tracker();
+      const merged = tracker.get(state, proxy, derivedVirtualServices, '');
+      expect(merged.flatMap(({ spec }) => spec.hosts ?? [])).toEqual(NAMES.map(name => `${name}.a.svc.cluster.local`));
+      // Each route is translated by a generator.
+      expect(tracker.stats.generated).toBe(COUNT + COUNT / 128);
+    });
+
+    it('apply in the order of their names, found again in blocks', () => {
+      const tracker = new Tracker();
+      tracker.get(state, proxy, derivedVirtualServices, '');
+      const { value, found } = sliced(state, proxy, virtualServices, tracker);
+      expect(value.map(({ hosts }) => hosts[0])).toEqual(NAMES.map(name => `${name}.a.svc.cluster.local`));
+      expect(found).toBeLessThan(50);
+    });
+
+    it('are charged where a listener imports them', () => {
+      const tracker = new Tracker();
+      tracker.get(state, proxy, virtualServicesFor, { namespace: 'a', gateway: 'mesh' });
+      const listener = { namespace: 'a', sidecar: '', index: 0 };
+      tracker.get(state, proxy, egressServices, listener);
+      const { value, left } = tracker.within(100, () => tracker.get(state, proxy, egressListener, listener));
+      expect(value?.virtualServices).toHaveLength(COUNT);
+      expect(left).toBeLessThan(100 - COUNT / MEMBERS_PER_WORK_UNIT);
+    });
   });
 
   it('of connections are at a gateway in their order, found again in blocks', () => {
