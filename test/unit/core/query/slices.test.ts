@@ -25,3 +25,24 @@ describe('a verification that is charged more than a slice', () => {
     expect((looks.find(value => value !== undefined) as readonly boolean[]).indexOf(true)).toBe(7);
   });
 });
+
+describe('a run that gives a list', () => {
+  const listOf = (name: string, length: number): Query<'', readonly number[]> => ({
+    name,
+    run: () => Array.from({ length }, (_, i) => i),
+  });
+  /** Slices of 500 units in which two lists are made. */
+  const slicesOf = (length: number): number => {
+    const tracker = new Tracker();
+    const lists = [listOf('first', length), listOf('second', length)];
+    const both = (): readonly unknown[] => lists.map(query => tracker.get(start, undefined, query, ''));
+    let slices = 1;
+    while (tracker.within(500, both).value === undefined && slices < 4) slices++;
+    return slices;
+  };
+
+  it('of ten thousand takes a slice; of a thousand it does not', () => {
+    expect(slicesOf(1_000)).toBe(1);
+    expect(slicesOf(10_000)).toBe(2);
+  });
+});
