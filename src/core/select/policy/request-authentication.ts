@@ -8,10 +8,11 @@
 // pilot/pkg/security/authn/policy_applier.go.
 
 import { assert } from '../../base/assert.ts';
+import { blocksOf, joined } from '../../base/groups.ts';
 import { milliseconds } from '../../kinds/istio/validate/durations.ts';
 import { jwksKey } from '../../kinds/periplus/jwks-document.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { JWTRule } from '../../schema/istio-types.gen.ts';
 import { subjectsOf } from '../ambient/subjects.ts';
@@ -37,16 +38,34 @@ export const tokenRulesOfProxy: Query<PolicySubject, readonly TokenRule[]> = {
   run: (reader, subject) => {
     const own = reader.facet('namespace');
     const namespaces = new Set([own, reader.mesh('rootNamespace'), namespaceOf(subject) || own]);
-    const rules = [...namespaces].flatMap(namespace =>
-      reader
-        .get(requestAuthenticationsIn, namespace)
-        .filter(policy => isAttached(reader, namespace, policy.spec, subject))
-        .flatMap(policy => policy.spec.jwtRules ?? []),
-    );
-    return rules
-      .sort((a, b) => compareText(a.issuer ?? '', b.issuer ?? ''))
-      .map(rule => ({ rule, keys: keysOf(reader, rule) }));
+    const rules = [...namespaces].map(namespace => {
+      const policies = reader.get(requestAuthenticationsIn, namespace);
+      if (policies.length <= POLICIES_ALONE_MAX) return attachedRules.run(reader, { policies, namespace, subject });
+      const blocks = blocksOf(policies, POLICIES_TOGETHER);
+      return joined(blocks.map(block => reader.select(attachedRules, { policies: block, namespace, subject })));
+    });
+    return joined(rules).sort((a, b) => compareText(a.rule.issuer ?? '', b.rule.issuer ?? ''));
   },
+};
+
+/** Of more policies of a namespace the rules are found in blocks, each of which stays found. */
+const POLICIES_ALONE_MAX = 512;
+const POLICIES_TOGETHER = 128;
+
+interface PoliciesOf {
+  readonly policies: readonly Obj<'RequestAuthentication'>[];
+  readonly namespace: string;
+  readonly subject: PolicySubject;
+}
+
+/** Of the policies that are attached, in their order. */
+const attachedRules: Selection<PoliciesOf, readonly TokenRule[]> = {
+  name: 'select/attachedTokenRules',
+  run: (reader, { policies, namespace, subject }) =>
+    policies
+      .filter(policy => isAttached(reader, namespace, policy.spec, subject))
+      .flatMap(policy => policy.spec.jwtRules ?? [])
+      .map(rule => ({ rule, keys: keysOf(reader, rule) })),
 };
 
 /** Argument: a namespace. Oldest first. */

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import type { Query } from '../../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import {
   hostsOfKeySets,
   tokenRulesOfProxy,
@@ -52,6 +53,19 @@ describe('the keys of a token rule', () => {
     ['envoy', { jwksUri: 'http://unknown.example.com:81/keys' }, 'remote outbound|81||unknown.example.com'],
   ])('with PILOT_JWT_ENABLE_REMOTE_JWKS=%s and %j are %s', (flag, rule, expected) => {
     expect(keys(flag, rule)).toBe(expected);
+  });
+
+  it('are found in blocks if policies are many, by issuer and then by age', () => {
+    const policies = Array.from({ length: 1_024 }, (_, i) =>
+      policy(`p${1_000 + i}`, 'shop', { issuer: `i${i % 2}`, jwks: JWKS, audiences: [`a${i}`] }),
+    );
+    const tracker = new Tracker();
+    const found = tracker.get(stateOf('false', ...policies), proxy, tokenRulesOfProxy, '');
+    const even = Array.from({ length: 512 }, (_, i) => 2 * i);
+    expect(found.map(({ rule }) => rule.audiences![0])).toEqual([...even, ...even.map(i => i + 1)].map(i => `a${i}`));
+    const few = new Tracker();
+    few.get(stateOf('false', ...policies.slice(0, 512)), proxy, tokenRulesOfProxy, '');
+    expect(tracker.stats.runs - few.stats.runs).toBe(1_024 / 128);
   });
 
   it('are looked for at hosts that the proxy may have to reach', () => {
