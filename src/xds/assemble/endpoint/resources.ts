@@ -10,7 +10,7 @@ import {
   endpointsOfClusters,
   selectClusterEndpoints,
 } from '../../../core/select/endpoint/cluster-endpoints.ts';
-import { emptyAssignment, loadAssignment } from '../../generate/endpoint/assignment.ts';
+import { emptyAssignment, endpointMembers, loadAssignment, memberBlocks } from '../../generate/endpoint/assignment.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import type { Pieces } from '../source.ts';
 
@@ -30,7 +30,8 @@ const assignmentOf: Selection<ClusterEndpoints, Assignment> = {
   run: (reader, of) => {
     const inputs = selectClusterEndpoints(reader, of);
     if (inputs === undefined) return reader.make(emptyAssignment, { clusterName: of.clusterName });
-    return reader.make(loadAssignment, inputs);
+    const members = memberBlocks(inputs)?.map(block => reader.make(endpointMembers, block));
+    return reader.make(loadAssignment, members === undefined ? inputs : { ...inputs, members });
   },
 };
 
