@@ -32,7 +32,7 @@ const MORE = 0x80;
 const VARINT_BYTES_MAX = 10;
 const UINT32_MAX = 2 ** 32 - 1;
 
-/** Bytes that are written in the time that an entry of a map takes beside its own bytes (measured). */
+/** Bytes that are written in the time that an entry of a map takes beside its own bytes */
 const BYTES_PER_ENTRY = 16;
 
 /** Thrown when a write needs more room than `attempt` allows. Not an Error: it is control flow. */
