@@ -9,12 +9,19 @@
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { isObject } from '../core/base/json.ts';
+import { listKeys } from '../core/base/keys.ts';
 import { JournalFault } from './fault.ts';
 
 export const SEALED_PREFIX = 'sealed:v1:';
 
 /** An annotation of a Secret up to this length and without a brace cannot quote an object worth hiding. */
 export const PLAIN_ANNOTATION_CHARS_MAX = 128;
+
+/**
+ * `data`, `stringData`, `annotations` and `managedFields` of a Secret with more members are sealed as one value each:
+ * sealing each member of a Secret of a megabyte takes a second. Both forms are opened, so this may change.
+ */
+export const SEALED_APART_MAX = 1_024;
 
 /** What a Secret is made of: whatever else stands in one may be a value under a wrong name. */
 const MEMBERS: ReadonlySet<string> = new Set([
@@ -46,9 +53,19 @@ interface Spot {
   readonly place: string;
 }
 
-/** A copy with the private values replaced. `__proto__` and other odd keys stay ordinary members. */
-export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], replace: Replace): JsonObject {
+/**
+ * A copy with the private values replaced. `__proto__` and other odd keys stay ordinary members. `apartMax`: for
+ * sealing, members of one part of a Secret that are replaced one by one; if there are more, the part is.
+ */
+export function mapPrivate(
+  root: JsonObject,
+  marked: readonly MarkedPath[],
+  replace: Replace,
+  apartMax = Number.POSITIVE_INFINITY,
+): JsonObject {
   const marks = new Set(marked.map(markKey));
+  const isTogether = (part: JsonObject | readonly Json[]): boolean =>
+    apartMax !== Number.POSITIVE_INFINITY && sizeOf(part) > apartMax;
   const visit = (value: Json, spot: Spot): Json => {
     if (typeof value === 'string') return value.startsWith(SEALED_PREFIX) ? replace(value, spot.place) : value;
     if (typeof value !== 'object' || value === null) return value;
@@ -71,14 +88,18 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
         return member(item, spot, key, value.kind === 'Secret' && !known && item !== null);
       }
       const below = step(spot, key);
-      if (!isObject(item)) return item === null ? null : replace(item, below.place);
+      if (!isObject(item) || isTogether(item)) return item === null ? null : replace(item, below.place);
       return mapMembers(item, (inner, name) => member(inner, below, name, true));
     });
   const metadata = (value: JsonObject, spot: Spot): JsonObject =>
     mapMembers(value, (item, key) => {
       const below = step(spot, key);
-      if (key === 'managedFields' && Array.isArray(item)) return item.map((entry, i) => managed(entry, below, `${i}`));
+      if (key === 'managedFields' && Array.isArray(item)) {
+        if (isTogether(item)) return replace(item, below.place);
+        return item.map((entry, i) => managed(entry, below, `${i}`));
+      }
       if (key !== 'annotations' || !isObject(item)) return member(item, spot, key, false);
+      if (isTogether(item)) return replace(item, below.place);
       return mapMembers(item, (text, name) => member(text, below, name, !isPlainAnnotation(text)));
     });
   const managed = (entry: Json, list: Spot, index: string): Json => {
@@ -87,6 +108,10 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
     return mapMembers(entry, (item, key) => member(item, spot, key, key === 'fieldsV1'));
   };
   return object(root, { path: '', place: '' });
+}
+
+function sizeOf(part: JsonObject | readonly Json[]): number {
+  return Array.isArray(part) ? part.length : listKeys(part).length;
 }
 
 export function isSecret(value: JsonObject): boolean {

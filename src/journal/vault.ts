@@ -4,11 +4,11 @@
 // that was sealed with another key: a lost key must not be replaced silently.
 
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject } from '../core/base/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { JournalFault } from './fault.ts';
 import { placeholderOf } from './placeholder.ts';
 import type { MarkedPath } from './private-values.ts';
-import { mapPrivate, SEALED_PREFIX } from './private-values.ts';
+import { mapPrivate, SEALED_APART_MAX, SEALED_PREFIX } from './private-values.ts';
 import type { Sealer } from './seal.ts';
 import { createKeyFile, randomKey, readKeyFile, sealerOf } from './seal.ts';
 import { bodyOf } from './stored-body.ts';
@@ -18,6 +18,9 @@ export type PrivatePaths = (fact: JsonObject) => readonly MarkedPath[];
 
 /** Stored text without this marker has no sealed value. */
 export const SEALED_IN_TEXT = `"${SEALED_PREFIX}`;
+
+/** Values of one fact that are sealed, some 20 microseconds each. */
+export const SEALED_VALUES_MAX = 4_096;
 
 export class Vault {
   /** Undefined: the key exists in this process only. */
@@ -86,9 +89,17 @@ export class Vault {
     return this.#sealer?.check ?? this.#recorded;
   }
 
-  /** May create the key file. */
+  /** May create the key file. Faults: `unfit-fact`: more than SEALED_VALUES_MAX values. */
   seal(fact: JsonObject): JsonObject {
-    return mapPrivate(fact, this.marked(fact), (value, place) => this.#need().seal(value, place));
+    let count = 0;
+    const seal = (value: Json, place: string): string => {
+      if (++count > SEALED_VALUES_MAX) {
+        const why = `more than ${SEALED_VALUES_MAX} private values, or texts that begin with ${SEALED_PREFIX}`;
+        throw new JournalFault('unfit-fact', `${why}; an object with as many is not recorded`);
+      }
+      return this.#need().seal(value, place);
+    };
+    return mapPrivate(fact, this.marked(fact), seal, SEALED_APART_MAX);
   }
 
   marked(fact: JsonObject): readonly MarkedPath[] {
@@ -141,13 +152,20 @@ export class Vault {
       // Not sealed: the journal was imported. The placeholder must not depend on the value, so it is derived from the
       // place.
       if (typeof value !== 'string' || !value.startsWith(SEALED_PREFIX)) return placeholderOf(value, digest(place));
-      return placeholderOf(this.#opener()?.unseal(value, place), digest(value));
+      return placeholders(this.#opener()?.unseal(value, place), value);
     });
   }
 }
 
 export function holdsSealed(body: string): boolean {
   return body.includes(SEALED_IN_TEXT);
+}
+
+/** In the shape of what was sealed: members that were sealed as one have a placeholder each. */
+function placeholders(plain: Json | undefined, sealed: string): Json {
+  if (!isObject(plain)) return placeholderOf(plain, digest(sealed));
+  const members = Object.entries(plain).map(([key, value]) => [key, placeholderOf(value, digest(`${key}\n${sealed}`))]);
+  return Object.fromEntries(members) as JsonObject;
 }
 
 function unsealIfSealed(sealer: Sealer, value: string, place: string): Json | undefined {

@@ -1,12 +1,13 @@
 // No value of a Secret is stored in the clear, shown or quoted, wherever in the Secret it stands and however malformed
 // that is.
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseFile } from '../../../src/adapters/file/parse.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
-import { mapPrivate } from '../../../src/journal/private-values.ts';
+import { mapPrivate, SEALED_APART_MAX } from '../../../src/journal/private-values.ts';
+import { SEALED_IN_TEXT, SEALED_VALUES_MAX } from '../../../src/journal/vault.ts';
 import { findingsOf } from '../../../src/offline/findings.ts';
 import { foldFacts } from '../../../src/offline/generate.ts';
 import { all } from './helpers.ts';
@@ -51,6 +52,54 @@ it.each(positions)('a value in %s is stored sealed, and read as it was', async (
   const [redacted] = await all(journal.records({ from: 1, secrets: 'redacted' }));
   expect(redacted?.body).not.toContain(VALUE);
   expect(await all(journal.read({ from: 1 }))).toMatchObject([{ object }]);
+});
+
+describe('parts of a Secret with thousands of members', () => {
+  const MANY = SEALED_APART_MAX + 1;
+  const map = (count: number, value: string): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
+  const managed = (count: number): Json[] =>
+    Array.from({ length: count }, () => ({ manager: 'x', fieldsV1: { 'f:data': VALUE } }));
+  const parts: readonly (readonly [string, (count: number) => JsonObject])[] = [
+    ['data', count => secretWith({ data: map(count, VALUE) })],
+    ['stringData', count => secretWith({ stringData: map(count, VALUE) })],
+    ['annotations', count => secretWith({}, { annotations: map(count, `{"a":"${VALUE}"}`) })],
+    ['managedFields', count => secretWith({}, { managedFields: managed(count) })],
+  ];
+
+  it.each(parts)('are sealed as one: %s', async (_, secret) => {
+    for (const [count, sealed] of [
+      [SEALED_APART_MAX, SEALED_APART_MAX],
+      [MANY, 1],
+    ] as const) {
+      const journal = await openMemoryJournal({ clock: () => 1 });
+      const object = secret(count);
+      await journal.append([added(object)]);
+      const [stored] = await all(journal.records({ from: 1 }));
+      expect(stored?.body).not.toContain(VALUE);
+      expect(stored?.body.split(SEALED_IN_TEXT)).toHaveLength(sealed + 1);
+      expect(await all(journal.read({ from: 1 }))).toMatchObject([{ object }]);
+    }
+  });
+
+  it('are shown with a placeholder for each value', async () => {
+    const journal = await openMemoryJournal({ clock: () => 1 });
+    await journal.append([added(secretWith({ data: map(MANY, 'aHVudGVyMg==') }))]);
+    const [redacted] = await all(journal.records({ from: 1, secrets: 'redacted' }));
+    const { data } = (JSON.parse(redacted!.body) as { object: { data: JsonObject } }).object;
+    expect(Object.keys(data)).toHaveLength(MANY);
+    expect(new Set(Object.values(data)).size).toBe(MANY);
+    expect(redacted?.body).not.toContain('aHVudGVyMg==');
+    expect(findingsOf(foldFacts([added(secretWith({ data }))]).state)).toEqual([]);
+  });
+
+  it('of which too many are not to be sealed together are not recorded', async () => {
+    const journal = await openMemoryJournal({ clock: () => 1 });
+    const object = { ...secretWith({}), ...map(SEALED_VALUES_MAX + 1, VALUE) };
+    await expect(journal.append([added(object)])).rejects.toMatchObject({ code: 'unfit-fact' });
+    const looksSealed = { ...secretWith({}), kind: 'ConfigMap', data: map(SEALED_VALUES_MAX + 1, 'sealed:v1:x') };
+    await expect(journal.append([added(looksSealed)])).rejects.toThrow('more than 4096 private values');
+  });
 });
 
 it.each([
