@@ -182,10 +182,18 @@ export function longLists(rule: Rule): readonly ValueList[] {
   return known;
 }
 
+function hasLongList(of: Operation | Source): boolean {
+  for (const name in of) {
+    const list = of[name as keyof typeof of] as readonly string[] | undefined;
+    if (list !== undefined && list.length > LONG_LIST) return true;
+  }
+  return false;
+}
+
 function longListsOf({ from = [], to = [], when = [] }: Rule): readonly ValueList[] {
   const clauses = [
-    ...to.flatMap(({ operation }) => operationClauses(operation ?? {})),
-    ...from.flatMap(({ source }) => sourceClauses(source ?? {})),
+    ...to.flatMap(({ operation = {} }) => (hasLongList(operation) ? operationClauses(operation) : [])),
+    ...from.flatMap(({ source = {} }) => (hasLongList(source) ? sourceClauses(source) : [])),
     ...when.map(conditionClause),
   ];
   return clauses.flatMap((one): readonly ValueList[] => {
