@@ -73,6 +73,12 @@ describe('a Service that is the gateway of a network pushes:', () => {
     ],
     ['itself alone, where gateways are others', many, says(web), WEB],
     [
+      'itself alone, where MeshNetworks names no gateway',
+      world([], { networks: { networks: { n: { endpoints: [{ fromRegistry: 'Kubernetes' }] } } } }),
+      says(web),
+      WEB,
+    ],
+    [
       'everything, where MeshNetworks names it',
       world([], { networks: NAMED }),
       says(changed({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] })),
