@@ -124,7 +124,7 @@ export function gatewayRequest(comparison: Comparison): PushRequest {
 export function serviceGatewayRequest(comparison: Comparison, versions: readonly Obj<'Service'>[]): PushRequest {
   const isGateway =
     versions.some(({ labels }) => labels[NETWORK_LABEL] !== undefined) ||
-    Object.values(comparison.after.networks().networks ?? {}).some(({ gateways = [] }) => gateways.length > 0);
+    Object.values(comparison.after.networks().networks).some(({ gateways = [] }) => gateways.length > 0);
   return isGateway ? gatewayRequest(comparison) : noPush;
 }
 

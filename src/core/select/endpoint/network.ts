@@ -95,7 +95,7 @@ function listensOn({ spec }: Obj<'Service'>, port: number): number {
 /** The gateways of MeshNetworks: by address, or by the name of a service in a cluster of the network. */
 function configured(reader: Reader): readonly NetworkGateway[] {
   const found: NetworkGateway[] = [];
-  for (const [network, { gateways = [], endpoints = [] }] of Object.entries(reader.networks().networks ?? {})) {
+  for (const [network, { gateways = [], endpoints = [] }] of Object.entries(reader.networks().networks)) {
     const clusters = new Set(endpoints.map(endpoint => endpoint.fromRegistry ?? ''));
     for (const gateway of gateways) {
       const port = gateway.port ?? 0;
@@ -150,7 +150,7 @@ const nodeAddresses: Query<{ readonly cluster: string; readonly selector: string
 export function gatewaysAtNode(reader: Reader, node: Obj<'Node'>): string {
   const address = externalAddress(node);
   if (address === undefined) return '';
-  const configured = Object.values(reader.networks().networks ?? {})
+  const configured = Object.values(reader.networks().networks)
     .flatMap(({ gateways = [] }) => gateways)
     .flatMap(({ registryServiceName = '' }) => servicesNamed(reader, registryServiceName));
   const services = [...reader.indexed('networkGatewayServices', 'gateway'), ...configured];
