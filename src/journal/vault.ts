@@ -152,7 +152,7 @@ export class Vault {
       // Not sealed: the journal was imported. The placeholder must not depend on the value, so it is derived from the
       // place.
       if (typeof value !== 'string' || !value.startsWith(SEALED_PREFIX)) return placeholderOf(value, digest(place));
-      return placeholders(this.#opener()?.unseal(value, place), value);
+      return placeholders(this.#opener()?.unseal(value, place), value, place);
     });
   }
 }
@@ -161,9 +161,12 @@ export function holdsSealed(body: string): boolean {
   return body.includes(SEALED_IN_TEXT);
 }
 
-/** In the shape of what was sealed: members that were sealed as one have a placeholder each. */
-function placeholders(plain: Json | undefined, sealed: string): Json {
-  if (!isObject(plain)) return placeholderOf(plain, digest(sealed));
+/** The data of a Secret, sealed as one: its keys are in the clear where they are few. Names in other values are not. */
+const WHOLE_DATA = /^Secret\/[^/]*\/[^/]*:\/(?:data|stringData)$/;
+
+/** Members of data that were sealed as one have a placeholder each. */
+function placeholders(plain: Json | undefined, sealed: string, place: string): Json {
+  if (!isObject(plain) || !WHOLE_DATA.test(place)) return placeholderOf(plain, digest(sealed));
   const members = Object.entries(plain).map(([key, value]) => [key, placeholderOf(value, digest(`${key}\n${sealed}`))]);
   return Object.fromEntries(members) as JsonObject;
 }

@@ -93,6 +93,17 @@ describe('parts of a Secret with thousands of members', () => {
     expect(findingsOf(foldFacts([added(secretWith({ data }))]).state)).toEqual([]);
   });
 
+  it.each([
+    ['a member that Secrets do not have', secretWith({ Data: { [VALUE]: 'x' } })],
+    ['a value of data', secretWith({ data: { key: { [VALUE]: 'x' } } })],
+    ['managed fields', secretWith({}, { managedFields: [{ manager: 'x', fieldsV1: { [VALUE]: {} } }] })],
+  ])('show no name inside %s', async (_, object) => {
+    const journal = await openMemoryJournal({ clock: () => 1 });
+    await journal.append([added(object)]);
+    const [redacted] = await all(journal.records({ from: 1, secrets: 'redacted' }));
+    expect(redacted?.body).not.toContain(VALUE);
+  });
+
   it('of which too many are not to be sealed together are not recorded', async () => {
     const journal = await openMemoryJournal({ clock: () => 1 });
     const object = { ...secretWith({}), ...map(SEALED_VALUES_MAX + 1, VALUE) };
