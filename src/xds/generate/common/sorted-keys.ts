@@ -1,7 +1,7 @@
 // The keys of a map in their order. A map may have tens of thousands: its keys are listed, which costs a third of
 // listing its entries, and a large one is sorted by a generator of its own before what is made of it asks.
 
-import { compareText } from '../../../core/model/object.ts';
+import { listKeys, sortedKeysOf } from '../../../core/base/keys.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -10,15 +10,10 @@ const LARGE = 8_192;
 /** Keys that are sorted in about the time of one run of a query. */
 const KEYS_PER_WORK_UNIT = 64;
 
-const sorted = new WeakMap<Members, readonly string[]>();
-
 export function sortedKeys(map: Members | undefined): readonly string[] {
   if (map === undefined) return nothing;
-  const known = sorted.get(map);
-  if (known !== undefined) return known;
-  const keys = Object.keys(map).sort(compareText);
-  if (keys.length >= LARGE) sorted.set(map, keys);
-  return keys;
+  listKeys(map);
+  return sortedKeysOf(map);
 }
 
 /** Looks at no more keys than it takes to know. */
