@@ -4,7 +4,7 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-const LOOK_MS = 2;
+const LOOK_MS = 5;
 const { TURNS_FILE: file } = process.env;
 
 if (isMainThread && file !== undefined) {

@@ -22,9 +22,7 @@ export interface Step {
 
 /** Looks in a row at a server that does nothing. */
 const QUIET_LOOKS = 12;
-const QUIET_CPU_SECONDS = 0.03;
-/** Times that its main thread has gone to sleep between two looks: it does not merely wait for a processor. */
-const QUIET_SLEEPS = 2;
+const QUIET_CPU_SECONDS = 0.06;
 const STEP_MS_MAX = 120_000;
 /** As a server's log has it (src/adapters/file/file-parser.ts). */
 const UNREAD = ' s to parse';
@@ -130,29 +128,23 @@ export class TurnServer {
   async #quiet(): Promise<boolean> {
     const end = Date.now() + STEP_MS_MAX;
     let first = this.#seen();
-    let last = first;
     for (let looks = 0; looks < QUIET_LOOKS; ) {
       if (Date.now() > end) return false;
       await sleep(LOOK_MS);
       if (this.broken !== undefined) return true;
       const now = this.#seen();
-      const slept = now.sleeps - last.sleeps;
-      last = now;
       if (now.cpu - first.cpu > QUIET_CPU_SECONDS || now.sent !== first.sent || now.isRunning) {
         first = now;
         looks = 0;
-      } else if (slept >= QUIET_SLEEPS) looks++;
+      } else looks++;
     }
     return true;
   }
 
   #seen() {
-    const of = `/proc/${this.#plane.process.pid}`;
-    const main = `${this.#plane.process.pid}`;
-    const isRunning = readdirSync(`${of}/task`).some(task => task !== main && runs(`${of}/task/${task}/stat`));
-    const status = readFileSync(`${of}/status`, 'utf8');
-    const sleeps = Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
-    return { cpu: cpuSeconds(this.#plane), sent: this.#sent(), sleeps, isRunning };
+    const tasks = `/proc/${this.#plane.process.pid}/task`;
+    const isRunning = readdirSync(tasks).some(task => runs(`${tasks}/${task}/stat`));
+    return { cpu: cpuSeconds(this.#plane), sent: this.#sent(), isRunning };
   }
 }
 
