@@ -1,7 +1,7 @@
 // The rules of an AuthorizationPolicy, of which one may have tens of thousands, taken in blocks: each is rendered by a
 // run of its own, so that it is a piece of work that can be cut from the others.
 
-import type { Condition, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
+import type { Condition, Operation, Rule, Rule_From, Rule_To, Source } from '../../schema/istio-types.gen.ts';
 
 /** Rules of one block have about as many values together. */
 const VALUES_TOGETHER = 512;
@@ -112,6 +112,77 @@ function valuesOf({ from = [], to = [], when = [] }: Rule): number {
   // Conditions are rendered once for each source or operation.
   for (const condition of when) values += valuesIn(condition);
   return values;
+}
+
+/** A rule with more entries in its lists is rendered in parts. */
+const ENTRIES_ALONE_MAX = 512;
+/** An entry takes as long as this many values, whatever it has. */
+const VALUES_OF_ENTRY = 4;
+
+/** Consecutive entries of one list of a rule, as a rule. */
+export interface RulePart {
+  readonly list: 'from' | 'to' | 'when';
+  readonly rule: Rule;
+  /** Units of the work budget that rendering takes. */
+  readonly work: number;
+}
+
+const parts = new WeakMap<Rule, readonly RulePart[]>();
+const NO_PARTS: readonly RulePart[] = [];
+
+/**
+ * The entries of each list of the rule in order, a list without any as one part; the same objects each time. None: the
+ * rule has so few that it is rendered at once.
+ */
+export function ruleParts(rule: Rule): readonly RulePart[] {
+  const { from = [], to = [], when = [] } = rule;
+  if (from.length + to.length + when.length <= ENTRIES_ALONE_MAX) return NO_PARTS;
+  const known = parts.get(rule);
+  if (known !== undefined) return known;
+  const made: RulePart[] = [];
+  addParts(
+    made,
+    when,
+    lists => valuesIn(lists),
+    part => ({ list: 'when', rule: { when: part } }),
+  );
+  addParts(
+    made,
+    to,
+    ({ operation = {} }) => valuesIn(operation),
+    part => ({ list: 'to', rule: { to: part } }),
+  );
+  addParts(
+    made,
+    from,
+    ({ source = {} }) => valuesIn(source),
+    part => ({ list: 'from', rule: { from: part } }),
+  );
+  parts.set(rule, made);
+  return made;
+}
+
+function addParts<E extends Condition | Rule_To | Rule_From>(
+  made: RulePart[],
+  entries: readonly E[],
+  valuesOfEntry: (entry: E) => number,
+  partOf: (entries: readonly E[]) => Omit<RulePart, 'work'>,
+): void {
+  let from = 0;
+  let values = 0;
+  const end = (to: number): void => {
+    if (values > 0) made.push({ ...partOf(entries.slice(from, to)), work: values / VALUES_PER_WORK_UNIT });
+    from = to;
+    values = 0;
+  };
+  entries.forEach((entry, i) => {
+    const own = VALUES_OF_ENTRY + valuesOfEntry(entry);
+    if (own >= VALUES_TOGETHER) end(i);
+    values += own;
+    if (values >= VALUES_TOGETHER) end(i + 1);
+  });
+  if (entries.length === 0) values = VALUES_OF_ENTRY;
+  end(entries.length);
 }
 
 function valuesIn(lists: Source | Operation | Condition): number {

@@ -2,6 +2,7 @@
 // TCP.
 
 import type { ProxyReader, Query, Reader } from '../../../core/query/reader.ts';
+import type { Rule } from '../../../core/schema/istio-types.gen.ts';
 import {
   type AppliedPolicy,
   authorizationOfProxy,
@@ -11,7 +12,9 @@ import {
 import { tokenRulesOfProxy } from '../../../core/select/policy/request-authentication.ts';
 import {
   policyBlocks,
+  type RulePart,
   type RuleRange,
+  ruleParts,
   ruleRanges,
   VALUES_PER_WORK_UNIT,
 } from '../../../core/select/policy/rule-ranges.ts';
@@ -35,6 +38,14 @@ import {
   type ValueBlock,
   valueBlock,
 } from '../../generate/listener/authorization/rule-block.ts';
+import {
+  conditionBlock,
+  entryBlock,
+  joinedConditions,
+  joinedRule,
+  leftOut,
+  type PartInputs,
+} from '../../generate/listener/authorization/rule-part.ts';
 import { jwtFilters } from '../../generate/listener/request-authentication.ts';
 import type { HttpFilter } from '../../proto/types.gen.ts';
 
@@ -67,29 +78,53 @@ const authorizationFiltersOf: Query<PolicyChain, AuthorizationFilters> = {
 /** The rules of those policies that have many, and of all policies that are many. */
 function ruleBlocks(reader: Reader, policies: readonly AppliedPolicy[], context: BlockContext): readonly RuleBlock[] {
   return [
-    ...policies.flatMap(policy =>
-      ruleRanges(policy.spec.rules).map(range =>
-        reader.make(ruleBlock, { policy, range, values: valueBlocks(reader, policy, range, context), ...context }),
-      ),
-    ),
+    ...policies.flatMap(policy => ruleRanges(policy.spec.rules).map(range => blockOf(reader, policy, range, context))),
     ...policyBlocks(policies).flatMap(block => reader.make(policyBlock, { policies: block, ...context })),
   ];
 }
 
+function blockOf(reader: Reader, policy: AppliedPolicy, range: RuleRange, context: BlockContext): RuleBlock {
+  const { from, to, work } = range;
+  // A range with a long list, or with many entries, consists of one rule.
+  const rule = to - from > 1 || work * VALUES_PER_WORK_UNIT < VALUES_TOGETHER ? undefined : policy.spec.rules![from]!;
+  if (rule === undefined) return reader.make(ruleBlock, { policy, range, ...context });
+  const parts = ruleParts(rule);
+  if (parts.length > 0) return blockOfParts(reader, policy, parts, context);
+  return reader.make(ruleBlock, { policy, range, values: valueBlocks(reader, policy, rule, context), ...context });
+}
+
+/** Of a rule with many entries. */
+function blockOfParts(
+  reader: Reader,
+  policy: AppliedPolicy,
+  parts: readonly RulePart[],
+  context: BlockContext,
+): RuleBlock {
+  const inputsOf = (part: RulePart): PartInputs => {
+    const values = valueBlocks(reader, policy, part.rule, context);
+    return { policy, part, values, ...context };
+  };
+  const when = parts.filter(({ list }) => list === 'when').map(part => reader.make(conditionBlock, inputsOf(part)));
+  const { conditions } = reader.make(joinedConditions, { blocks: when });
+  if (conditions === undefined) return leftOut(policy);
+  const entries = parts
+    .filter(({ list }) => list !== 'when')
+    .map(part => reader.make(entryBlock, { ...inputsOf(part), conditions }));
+  return reader.make(joinedRule, { policy, entries });
+}
+
 const VALUES_TOGETHER = 512;
 
-/** The values of long lists of the rules. */
+/** The values of long lists of a rule. */
 function valueBlocks(
   reader: Reader,
-  { namespace, spec: { rules = [] } }: AppliedPolicy,
-  { from, to, work }: RuleRange,
+  { namespace }: AppliedPolicy,
+  rule: Rule,
   context: BlockContext,
-): readonly ValueBlock[] | undefined {
-  // A range with a long list consists of one rule.
-  if (to - from > 1 || work * VALUES_PER_WORK_UNIT < VALUES_TOGETHER) return undefined;
-  const lists = longLists(rules[from]!).filter(({ attribute }) => !isUnknown(attribute, context));
+): readonly ValueBlock[] {
+  const lists = longLists(rule).filter(({ attribute }) => !isUnknown(attribute, context));
   const { peer, trustDomains } = context;
-  const blocks = lists.flatMap(written => {
+  return lists.flatMap(written => {
     const list =
       written.attribute.expand === undefined ? written : reader.make(expandedList, { list: written, trustDomains });
     return Array.from({ length: Math.ceil(list.values.length / VALUES_TOGETHER) }, (_, i) => {
@@ -97,7 +132,6 @@ function valueBlocks(
       return reader.make(valueBlock, { list, ...range, namespace, peer });
     });
   });
-  return blocks.length === 0 ? undefined : blocks;
 }
 
 const requestAuthenticationFiltersOf: Query<PolicySubject, readonly HttpFilter[]> = {

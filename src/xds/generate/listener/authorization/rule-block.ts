@@ -37,16 +37,27 @@ export interface RuleBlockInputs extends BlockContext {
 
 export const ruleBlock: Generator<RuleBlockInputs, RuleBlock> = {
   name: 'listener/ruleBlock',
-  run: ({ policy, range: { from, to }, values = [], ...context }) => {
-    const parts = groupsOf(values, ({ given }) => given);
-    const done = new Map([...parts].map(([given, blocks]) => [given, joined(blocks.map(({ parts }) => parts))]));
-    return { policy, rules: rendered(policy, { ...context, rendered: done }, from, to) };
-  },
+  run: ({ policy, range: { from, to }, values = [], ...context }) => ({
+    policy,
+    rules: rendered(policy, contextOf(policy, values, context), from, to),
+  }),
   work: (_, { range, values = [] }) => (values.length === 0 ? range.work : range.work / JOINED_PER_RENDERED),
 };
 
+/** `values`: of long lists, all of them. */
+export function contextOf(
+  { namespace }: AppliedPolicy,
+  values: readonly ValueBlock[],
+  context: BlockContext,
+): RuleContext {
+  if (values.length === 0) return { ...context, namespace };
+  const blocks = groupsOf(values, ({ given }) => given);
+  const rendered = new Map([...blocks].map(([given, own]) => [given, joined(own.map(({ parts }) => parts))]));
+  return { ...context, namespace, rendered };
+}
+
 /** Values that are joined in the time in which one is rendered. */
-const JOINED_PER_RENDERED = 16;
+export const JOINED_PER_RENDERED = 16;
 
 /** The rules of policies that have few each, in order. */
 export const policyBlock: Generator<
@@ -101,7 +112,7 @@ export function renderedRules(policy: AppliedPolicy, context: ChainContext): rea
 
 function rendered(
   { namespace, spec: { action = 'ALLOW', rules = [] } }: AppliedPolicy,
-  context: ChainContext,
+  context: Omit<RuleContext, 'namespace'>,
   from = 0,
   to = rules.length,
 ): readonly (Policy | undefined)[] {

@@ -6,7 +6,14 @@
 // refuses such an object.
 // Source: Istio pilot/pkg/security/authz/model/model.go (New, Generate).
 
-import type { Condition, Operation, Rule, Source } from '../../../../core/schema/istio-types.gen.ts';
+import type {
+  Condition,
+  Rule_From as From,
+  Operation,
+  Rule,
+  Source,
+  Rule_To as To,
+} from '../../../../core/schema/istio-types.gen.ts';
 import type { Permission, Policy, Principal } from '../../../proto/types.gen.ts';
 import {
   type Attribute,
@@ -30,8 +37,8 @@ import {
 /** The values of one attribute in a rule. */
 interface Clause {
   readonly attribute: Attribute;
-  readonly values: readonly string[];
-  readonly notValues: readonly string[];
+  readonly values: readonly string[] | undefined;
+  readonly notValues: readonly string[] | undefined;
 }
 
 /** A list of values of an attribute. */
@@ -51,64 +58,119 @@ export const neverPolicy: Policy = {
 
 /** `allows`: the action is ALLOW. Undefined: the rule cannot be rendered and is left out. */
 export function rulePolicy(rule: Rule, context: RuleContext, allows: boolean): Policy | undefined {
-  const conditions: Clause[] = [];
-  for (const condition of rule.when ?? []) {
-    const clause = conditionClause(condition);
-    if (clause === undefined) return undefined;
-    conditions.push(clause);
-  }
-  const of = (side: Attribute['side']) => conditions.filter(({ attribute }) => attribute.side === side);
-  const onPermissions = of('permission');
-  const onPrincipals = of('principal');
+  const conditions = renderedConditions(rule.when, context, allows);
+  if (conditions === undefined) return undefined;
+  const permissions = renderedOperations(orOne(rule.to), conditions, context, allows);
+  if (permissions === undefined) return undefined;
+  const principals = renderedSources(orOne(rule.from), conditions, context, allows);
+  return principals === undefined ? undefined : { permissions, principals };
+}
+
+/** What the conditions of a rule add to each of its operations and sources. */
+export interface Conditions {
+  readonly permissions: readonly Permission[];
+  readonly principals: readonly Principal[];
+}
+
+const NO_CONDITIONS: Conditions = { permissions: [], principals: [] };
+
+/** Undefined here and below: they cannot be rendered, and the rule is left out. */
+export function renderedConditions(
+  when: readonly Condition[] | undefined,
+  context: RuleContext,
+  allows: boolean,
+): Conditions | undefined {
+  if (when === undefined || when.length === 0) return NO_CONDITIONS;
   const permissions: Permission[] = [];
-  for (const { operation } of orOne(rule.to)) {
-    const rules = render(permissionShape, [...operationClauses(operation ?? {}), ...onPermissions], context, allows);
-    if (rules === undefined) return undefined;
-    permissions.push({ andRules: { rules: rules.length === 0 ? [{ any: true }] : rules } });
+  const principals: Principal[] = [];
+  for (const { key = '', values, notValues } of when) {
+    const attribute = attributeOfKey(key);
+    if (attribute === undefined) return undefined;
+    const of = { attribute, values, notValues };
+    const isRendered =
+      attribute.side === 'permission'
+        ? render(permissions, permissionShape, of, context, allows)
+        : render(principals, principalShape, of, context, allows);
+    if (!isRendered) return undefined;
   }
-  const ids: Principal[] = [];
-  for (const { source } of orOne(rule.from)) {
-    const own = render(principalShape, [...sourceClauses(source ?? {}), ...onPrincipals], context, allows);
-    if (own === undefined) return undefined;
-    ids.push({ andIds: { ids: own.length === 0 ? [{ any: true }] : own } });
+  return { permissions, principals };
+}
+
+export function renderedOperations(
+  entries: readonly Partial<To>[],
+  conditions: Conditions,
+  context: RuleContext,
+  allows: boolean,
+): readonly Permission[] | undefined {
+  const made: Permission[] = [];
+  for (const { operation } of entries) {
+    const rules: Permission[] = [];
+    for (const clause of operationClauses(operation))
+      if (!render(rules, permissionShape, clause, context, allows)) return undefined;
+    made.push({ andRules: { rules: allOf(rules, conditions.permissions) } });
   }
-  return { permissions, principals: ids };
+  return made;
+}
+
+export function renderedSources(
+  entries: readonly Partial<From>[],
+  conditions: Conditions,
+  context: RuleContext,
+  allows: boolean,
+): readonly Principal[] | undefined {
+  const made: Principal[] = [];
+  for (const { source } of entries) {
+    const ids: Principal[] = [];
+    for (const clause of sourceClauses(source))
+      if (!render(ids, principalShape, clause, context, allows)) return undefined;
+    made.push({ andIds: { ids: allOf(ids, conditions.principals) } });
+  }
+  return made;
+}
+
+function allOf<M extends Permission | Principal>(own: readonly M[], conditions: readonly M[]): readonly M[] {
+  if (own.length + conditions.length === 0) return [{ any: true } as M];
+  return conditions.length === 0 ? own : own.concat(conditions);
 }
 
 /** Without an entry, one empty entry. */
-function orOne<T extends object>(entries: readonly T[] | undefined): readonly Partial<T>[] {
+export function orOne<T extends object>(entries: readonly T[] | undefined): readonly Partial<T>[] {
   return entries === undefined || entries.length === 0 ? [{}] : entries;
 }
 
-function conditionClause({ key = '', values = [], notValues = [] }: Condition): Clause | undefined {
-  const attribute = attributeOfKey(key);
-  return attribute === undefined ? undefined : { attribute, values, notValues };
-}
-
 /** In the order in which Istio writes them. */
-function operationClauses(of: Operation): readonly Clause[] {
-  return [
-    clause(hosts, of.hosts, of.notHosts),
-    clause(methods, of.methods, of.notMethods),
-    clause(paths, of.paths, of.notPaths),
-    clause(ports, of.ports, of.notPorts),
-  ];
+function operationClauses(of: Operation | undefined): readonly Clause[] {
+  if (of === undefined) return NO_CLAUSES;
+  const clauses: Clause[] = [];
+  add(clauses, hosts, of.hosts, of.notHosts);
+  add(clauses, methods, of.methods, of.notMethods);
+  add(clauses, paths, of.paths, of.notPaths);
+  add(clauses, ports, of.ports, of.notPorts);
+  return clauses;
 }
 
-function sourceClauses(of: Source): readonly Clause[] {
-  return [
-    clause(principals, of.principals, of.notPrincipals),
-    clause(requestPrincipals, of.requestPrincipals, of.notRequestPrincipals),
-    clause(serviceAccounts, of.serviceAccounts, of.notServiceAccounts),
-    clause(trustDomains, of.trustDomains, of.notTrustDomains),
-    clause(namespaces, of.namespaces, of.notNamespaces),
-    clause(remoteIpBlocks, of.remoteIpBlocks, of.notRemoteIpBlocks),
-    clause(ipBlocks, of.ipBlocks, of.notIpBlocks),
-  ];
+function sourceClauses(of: Source | undefined): readonly Clause[] {
+  if (of === undefined) return NO_CLAUSES;
+  const clauses: Clause[] = [];
+  add(clauses, principals, of.principals, of.notPrincipals);
+  add(clauses, requestPrincipals, of.requestPrincipals, of.notRequestPrincipals);
+  add(clauses, serviceAccounts, of.serviceAccounts, of.notServiceAccounts);
+  add(clauses, trustDomains, of.trustDomains, of.notTrustDomains);
+  add(clauses, namespaces, of.namespaces, of.notNamespaces);
+  add(clauses, remoteIpBlocks, of.remoteIpBlocks, of.notRemoteIpBlocks);
+  add(clauses, ipBlocks, of.ipBlocks, of.notIpBlocks);
+  return clauses;
 }
 
-function clause(attribute: Attribute, values: readonly string[] = [], notValues: readonly string[] = []): Clause {
-  return { attribute, values, notValues };
+const NO_CLAUSES: readonly Clause[] = [];
+
+function add(
+  clauses: Clause[],
+  attribute: Attribute,
+  values: readonly string[] | undefined,
+  notValues: readonly string[] | undefined,
+): void {
+  if (values !== undefined || notValues !== undefined) clauses.push({ attribute, values, notValues });
 }
 
 /** How the matchers of one side are joined. */
@@ -125,29 +187,30 @@ const principalShape: Shape<Principal> = {
   not: id => ({ notId: id }),
 };
 
-/** Undefined: something could not be rendered, and the action is ALLOW. */
+/** Adds the matchers of a clause. False: something could not be rendered, and the action is ALLOW. */
 function render<M extends Permission | Principal>(
+  out: M[],
   shape: Shape<M>,
-  clauses: readonly Clause[],
+  { attribute, values, notValues }: Clause,
   context: RuleContext,
   allows: boolean,
-): readonly M[] | undefined {
-  const out: M[] = [];
-  for (const { attribute, values, notValues } of clauses) {
-    for (const [given, negated] of [
-      [values, false],
-      [notValues, true],
-    ] as const) {
-      if (given.length === 0) continue;
-      const { matchers, failed } = matchersOf<M>(attribute, given, context);
-      if (failed && allows) return undefined;
-      // Values are joined by "or": without the failed one, a DENY rule would match fewer requests.
-      if (matchers.length === 0 || (failed && !negated)) continue;
-      const one = 'all' in attribute ? matchers[0]! : shape.any(matchers);
-      out.push(negated ? shape.not(one) : one);
-    }
+): boolean {
+  if (values !== undefined && values.length > 0) {
+    const { matchers, failed } = matchersOf<M>(attribute, values, context);
+    if (failed && allows) return false;
+    // Values are joined by "or": without the failed one, a DENY rule would match fewer requests.
+    if (matchers.length > 0 && !failed) out.push(oneOf(attribute, shape, matchers));
   }
-  return out;
+  if (notValues !== undefined && notValues.length > 0) {
+    const { matchers, failed } = matchersOf<M>(attribute, notValues, context);
+    if (failed && allows) return false;
+    if (matchers.length > 0) out.push(shape.not(oneOf(attribute, shape, matchers)));
+  }
+  return true;
+}
+
+function oneOf<M>(attribute: Attribute, shape: Shape<M>, matchers: readonly M[]): M {
+  return 'all' in attribute ? matchers[0]! : shape.any(matchers);
 }
 
 function matchersOf<M>(
@@ -155,12 +218,17 @@ function matchersOf<M>(
   given: readonly string[],
   context: RuleContext,
 ): { readonly matchers: readonly M[]; readonly failed: boolean } {
-  if (isUnknown(attribute, context)) return { matchers: [], failed: true };
+  if (isUnknown(attribute, context)) return NONE_RENDERED;
   const parts = context.rendered?.get(given) ?? renderedValues(attribute, expanded(attribute, given, context), context);
-  const rendered = 'all' in attribute ? [attribute.all(parts as readonly never[])] : parts;
-  const matchers = rendered.filter(matcher => matcher !== undefined) as readonly unknown[] as readonly M[];
-  return { matchers, failed: matchers.length < rendered.length };
+  if ('all' in attribute) {
+    const one = attribute.all(parts as readonly never[]) as M | undefined;
+    return one === undefined ? NONE_RENDERED : { matchers: [one], failed: false };
+  }
+  const failed = parts.includes(undefined);
+  return { matchers: (failed ? parts.filter(part => part !== undefined) : parts) as readonly M[], failed };
 }
+
+const NONE_RENDERED = { matchers: [], failed: true } as const;
 
 export function expanded(
   { expand }: Attribute,
@@ -182,23 +250,26 @@ export function longLists(rule: Rule): readonly ValueList[] {
   return known;
 }
 
-function hasLongList(of: Operation | Source): boolean {
-  for (const name in of) {
-    const list = of[name as keyof typeof of] as readonly string[] | undefined;
-    if (list !== undefined && list.length > LONG_LIST) return true;
+function longListsOf({ from = [], to = [], when = [] }: Rule): readonly ValueList[] {
+  const found: ValueList[] = [];
+  const take = ({ attribute, values, notValues }: Clause): void => {
+    if (isLong(values)) found.push({ attribute, given: values, values });
+    if (isLong(notValues)) found.push({ attribute, given: notValues, values: notValues });
+  };
+  for (const { operation } of to) if (hasLongList(operation)) operationClauses(operation).forEach(take);
+  for (const { source } of from) if (hasLongList(source)) sourceClauses(source).forEach(take);
+  for (const { key = '', values, notValues } of when) {
+    const attribute = isLong(values) || isLong(notValues) ? attributeOfKey(key) : undefined;
+    if (attribute !== undefined) take({ attribute, values, notValues });
   }
+  return found;
+}
+
+function hasLongList(of: Operation | Source | undefined): boolean {
+  for (const name in of) if (isLong(of[name as keyof typeof of])) return true;
   return false;
 }
 
-function longListsOf({ from = [], to = [], when = [] }: Rule): readonly ValueList[] {
-  const clauses = [
-    ...to.flatMap(({ operation = {} }) => (hasLongList(operation) ? operationClauses(operation) : [])),
-    ...from.flatMap(({ source = {} }) => (hasLongList(source) ? sourceClauses(source) : [])),
-    ...when.map(conditionClause),
-  ];
-  return clauses.flatMap((one): readonly ValueList[] => {
-    if (one === undefined) return [];
-    const long = [one.values, one.notValues].filter(({ length }) => length > LONG_LIST);
-    return long.map(given => ({ attribute: one.attribute, given, values: given }));
-  });
+function isLong(list: readonly string[] | undefined): list is readonly string[] {
+  return list !== undefined && list.length > LONG_LIST;
 }
