@@ -44,8 +44,13 @@ const NAME = 3;
 /** Fields of google.protobuf.Any. */
 const ANY_URL = 1;
 const ANY_VALUE = 2;
+/**
+ * A resource that is too large for one step is full of small messages: its bytes take this many times as long as those
+ * of others.
+ */
+const WORK_OF_LARGE = 4;
 /** Bytes that are hashed in the time in which one is encoded. */
-const HASHED_PER_ENCODED = 8;
+const HASHED_PER_ENCODED = 8 * WORK_OF_LARGE;
 /** Resources from this size on share bytes with their previous version. */
 const LARGE_BYTES = 64 * 1024;
 
@@ -112,7 +117,7 @@ function encodedBy(work: EncodingWork, url: string, name: string, message: Plain
   work.before();
   if (!isKnown) {
     const whole = encodeWhole(url, name, message, given);
-    work.after(whole?.size ?? WHOLE_BYTES_MAX);
+    work.after(whole?.size ?? WHOLE_BYTES_MAX * WORK_OF_LARGE);
     if (whole !== undefined) return whole;
   }
   const steps = isKnown ? known.steps : encodeInSteps(url, name, message, given);
@@ -121,7 +126,7 @@ function encodedBy(work: EncodingWork, url: string, name: string, message: Plain
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return step.value;
     begun.set(message, { url, name, steps });
-    work.after(step.value);
+    work.after(step.value * WORK_OF_LARGE);
     work.before();
     begun.delete(message);
   }
