@@ -7,6 +7,7 @@ import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { serviceAccounts } from '../../registry/endpoints.ts';
 import type { LoadBalancerSettings } from '../../schema/istio-types.gen.ts';
+import { subsetNamed } from '../scope/subsets.ts';
 import { parseClusterName } from './cluster-names.ts';
 import { outboundDefaults } from './common.ts';
 import { serviceOfCluster } from './service-clusters.ts';
@@ -32,7 +33,7 @@ export function selectProxylessCluster(reader: ProxyReader, name: string): Proxy
   if (parsed === undefined || found === undefined || parsed.sniDnat) return undefined;
   const { service, rule } = found;
   const port = portNumbered(service, parsed.port);
-  const subset = rule?.spec.subsets?.find(candidate => candidate.name === parsed.subset);
+  const subset = subsetNamed(rule?.spec, parsed.subset);
   if (port === undefined || (parsed.subset !== '' && subset === undefined)) return undefined;
   const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
   const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);

@@ -9,6 +9,7 @@ import type {
   TrafficPolicy,
   TrafficPolicy_PortTrafficPolicy,
 } from '../../schema/istio-types.gen.ts';
+import { subsetNamed } from '../scope/subsets.ts';
 
 /** A policy for one cluster: no port-level settings left. */
 export type ClusterPolicy = Omit<TrafficPolicy, 'portLevelSettings'>;
@@ -54,8 +55,7 @@ export function endpointTlsModeOfRule(
   port: number,
 ): ClientTLSSettings_TLSmode | undefined {
   if (rule === undefined) return undefined;
-  const policy =
-    subsetName === '' ? rule.trafficPolicy : rule.subsets?.find(subset => subset.name === subsetName)?.trafficPolicy;
+  const policy = subsetName === '' ? rule.trafficPolicy : subsetNamed(rule, subsetName)?.trafficPolicy;
   if (policy === undefined) return undefined;
   const tls = portEntry(policy, port)?.tls ?? policy.tls;
   return tls === undefined ? undefined : (tls.mode ?? 'DISABLE');

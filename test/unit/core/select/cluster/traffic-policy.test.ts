@@ -87,6 +87,20 @@ describe('the TLS mode that a rule sets for endpoints', () => {
     expect(endpointTlsModeOfRule(rule({ trafficPolicy: own, subsets }), subset, port)).toBe(mode);
   });
 
+  it('is found without a walk through thousands of subsets', () => {
+    let names = 0;
+    const subsets = Array.from({ length: 500 }, (_, i) => ({
+      get name() {
+        names++;
+        return `v${i}`;
+      },
+      trafficPolicy: { tls: {} },
+    }));
+    const many = rule({ subsets });
+    for (let i = 0; i < 500; i++) expect(endpointTlsModeOfRule(many, `v${i}`, 80)).toBe('DISABLE');
+    expect(names).toBeLessThan(10 * subsets.length);
+  });
+
   it('is none without a rule, its policy or its subsets', () => {
     expect(endpointTlsModeOfRule(undefined, '', 80)).toBeUndefined();
     expect(endpointTlsModeOfRule(rule({}), '', 80)).toBeUndefined();
