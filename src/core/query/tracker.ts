@@ -335,12 +335,12 @@ export class Tracker {
     variants: Variants<Entry>,
     previous: Entry | undefined,
   ): Entry {
-    this.#budget.spend();
+    const found = this.#budget.spend();
     const run = new Run(this.#context, state, proxy, variants, previous);
     this.#residentRun.run = run;
     const value = run.evaluate(query, arg);
     this.stats.runs++;
-    this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT + workOfList(value));
+    this.#budget.ended(found, (run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT + workOfList(value));
     const { facetSources } = run;
     const entry: Entry = {
       facetKey: facetKeyOf(facetSources, previous?.facetKey),

@@ -37,7 +37,7 @@ const COMPARED_PER_WORK_UNIT = 2_048;
 export interface Within<T> {
   readonly value: T | undefined;
   readonly left: number;
-  /** What finding finished values took of the budget, in units of work. */
+  /** What finding finished values took of the budget in runs that did not end, in units of work. */
   readonly found: number;
 }
 
@@ -66,10 +66,23 @@ export class WorkBudget {
     }
   }
 
-  /** Call before work that takes about as long as one query. Interrupts `within` if nothing is left. */
-  spend(): void {
+  /**
+   * Call before work that takes about as long as one query. Interrupts `within` if nothing is left. Returns what was
+   * found so far, for `ended`.
+   */
+  spend(): number {
     if (this.#left <= 0) throw BUDGET_SPENT;
     this.#left--;
+    return this.#found;
+  }
+
+  /**
+   * Call after a run, with what `spend` returned before it and with its work beyond that of one. What the run itself
+   * found was progress: no other slice finds that again, for the run has become one value.
+   */
+  ended(foundBefore: number, runs: number): void {
+    this.#found = foundBefore;
+    this.charge(runs);
   }
 
   /** Call after work that turned out larger than one run. It may overdraw; the next `spend` then interrupts. */

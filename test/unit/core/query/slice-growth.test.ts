@@ -2,8 +2,10 @@
 // bound.
 
 import { describe, expect, it } from 'vitest';
+import type { Selection } from '../../../../src/core/query/reader.ts';
 import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { CALLS_PER_WORK_UNIT } from '../../../../src/core/query/work-budget.ts';
 import { query, start } from './tracker-scene.ts';
 
 const ALLOWANCE = 50;
@@ -43,6 +45,32 @@ describe('slices of work', () => {
   it('do not grow beyond a few times the first and the room for what they find', () => {
     const items = 20_000;
     expect(Math.max(...slicesOver(items).made)).toBeLessThan(4 * ALLOWANCE + items / 16 + 1);
+  });
+
+  it('do not grow by what is found in runs that end, which no other slice finds again', () => {
+    const together = 64;
+    const blocks = 500;
+    const one = { name: 'one', run: ({ n }: { readonly n: number }) => ({ n }) };
+    const block: Selection<{ readonly from: number }, readonly object[]> = {
+      name: 'block',
+      run: (reader, { from }) => Array.from({ length: together }, (_, i) => reader.make(one, { n: from + i })),
+    };
+    const froms = Array.from({ length: blocks }, (_, i) => ({ from: i * together }));
+    const all = query('all', reader => froms.map(from => reader.select(block, from)));
+    const ofOthers = query('ofOthers', reader => froms.map(({ from }) => block.run(reader, { from })));
+    const tracker = new Tracker();
+    tracker.get(start, undefined, ofOthers, '');
+    const growth = new SliceGrowth();
+    const ended: number[] = [];
+    for (let value: unknown; value === undefined; ) {
+      const slice = tracker.within(growth.budget(ALLOWANCE), () => tracker.get(start, undefined, all, ''));
+      ended.push(slice.finished);
+      value = slice.value;
+      growth.cut(slice);
+    }
+    const unitsOfBlock = 1 + together / 16 + together / CALLS_PER_WORK_UNIT;
+    const room = 2 * (blocks / 32);
+    expect(Math.max(...ended)).toBeLessThan((4 * ALLOWANCE + room) / unitsOfBlock + 2);
   });
 
   it('end in time when nothing is finished before a charge that one of them cannot bear', () => {
