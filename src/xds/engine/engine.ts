@@ -34,6 +34,10 @@ export interface SliceResult<T> {
 const BYTES_PER_UNIT = 4_096;
 /** A set of more resources takes as long as a slice. */
 const LIST_ALONE_MIN = 16_384;
+/** Of a long list, resources that are gone through before work may be interrupted, if all are encoded. */
+const ENCODED_TOGETHER = 1_024;
+/** Finding this many encoded resources costs a unit of work. */
+const ENCODED_PER_UNIT = 32;
 /** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
 
@@ -253,7 +257,7 @@ export class Engine {
     if (made.length === 0) return new ResourceSet(url, made);
     const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
-    const encodings = this.#encodings;
+    const isLong = made.length > LIST_ALONE_MIN;
     let fresh = false;
     const work: EncodingWork = {
       before: () => {
@@ -265,15 +269,28 @@ export class Engine {
         this.#encodings++;
       },
     };
-    for (let i = this.#encoded.get(made) ?? 0; i < made.length; i++) {
+    const begin = this.#encoded.get(made) ?? 0;
+    for (let i = begin; i < made.length; i++) {
       const { name, message } = made[i]!;
       fresh = false;
       encodeResource(url, name, message, work, before?.resources.get(name));
       if (fresh) this.#encoded.set(made, i + 1);
+      else if (isLong && (i + 1) % ENCODED_TOGETHER === 0) this.#encodedTo(made, i + 1);
     }
-    // A long list becomes a set in a slice of its own, not in that which has encoded the last of it.
-    if (made.length > LIST_ALONE_MIN && this.#encodings > encodings) this.#endSlice();
+    if (isLong && begin < made.length) {
+      // A long list becomes a set in a slice of its own, not in that which has gone through the last of it.
+      this.#encoded.set(made, made.length);
+      this.#endSlice();
+    }
     return this.#sets.make(url, made);
+  }
+
+  /** Of a long list a part was found to be encoded, which costs as much as finding as many values. */
+  #encodedTo(made: Made, end: number): void {
+    this.#encoded.set(made, end);
+    this.#encodings++;
+    this.tracker.charge(ENCODED_TOGETHER / ENCODED_PER_UNIT);
+    this.tracker.spend();
   }
 
   /** Interrupts `look`, which goes on from here in its next slice; nothing otherwise. */

@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { encodeResource } from '../../../../src/xds/engine/encode.ts';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { digestOf } from '../../../../src/xds/engine/resource-set.ts';
 import { receiptsOf } from '../../../../src/xds/serve/receipts.ts';
@@ -168,6 +169,25 @@ describe('the engine', () => {
     const look = own.look();
     expect(look(1_000_000, host.state(), proxy).value).toBeUndefined();
     expect(look(1_000_000, host.state(), proxy).value!.get(CDS)!.size).toBe(made.length);
+  });
+
+  test('goes through a long list whose resources other lists have in slices, and makes its set in one of its own', () => {
+    const made = Array.from({ length: 40_000 }, (_, i) => ({
+      name: `n${i}`,
+      message: { name: `n${i}` },
+      problems: [],
+    }));
+    for (const { name, message } of made) encodeResource(CDS, name, message);
+    const proxy = host.state().proxies.get('one')!;
+    const slicesOf = (allowance: number): number => {
+      const look = new Engine([{ url: CDS, all: { name: 'test/same', run: () => made } }]).look();
+      let slices = 1;
+      while (slices < 50 && look(allowance, host.state(), proxy).value === undefined) slices++;
+      return slices;
+    };
+    expect(slicesOf(1_000_000)).toBe(2);
+    expect(slicesOf(100)).toBeGreaterThan(made.length / 32 / (4 * 100));
+    expect(slicesOf(100)).toBeLessThan(50);
   });
 
   test('asks for the parts of many names in blocks, each of which stays made', async () => {
