@@ -15,6 +15,8 @@ export const URLS: Readonly<Record<Asks, string>> = {
   addresses: WORKLOAD_ADDRESS,
   authorizations: WORKLOAD_AUTHORIZATION,
 };
+/** A server refuses a client that names more resources of one type. */
+const NAMES_MAX = 65_536;
 const EVERYTHING: readonly Asks[] = ['addresses', 'authorizations'];
 
 /** Numbers of fields: envoy/service/discovery/v3/discovery.proto. */
@@ -111,7 +113,7 @@ export class TurnClient {
   #follow(url: string, names: readonly string[]): void {
     const before = this.#asked.get(url) ?? new Set<string>();
     const { delta } = this.#proxy;
-    const now = new Set([...(delta ? before : []), ...names]);
+    const now = new Set([...(delta ? before : []), ...names].slice(0, NAMES_MAX));
     this.#asked.set(url, now);
     const asked = delta ? [...now].filter(name => !before.has(name)) : [...now];
     if (asked.length > 0) this.#ask(url, asked);
