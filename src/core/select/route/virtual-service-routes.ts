@@ -7,7 +7,8 @@
 
 import { hasLabels } from '../../base/labels.ts';
 import type { Service } from '../../model/service.ts';
-import type { ProxyReader } from '../../query/reader.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { ProxyReader, Selection } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
 import type {
   Destination,
@@ -82,10 +83,12 @@ export function virtualServiceRoutesInputs(
   virtualService: ResolvedVirtualService,
   place: RoutePlace,
 ): VirtualServiceRoutesInputs | undefined {
-  const selected = selectMatches(reader, virtualService.spec, place);
+  const { gateway, port, clusterOf } = place;
+  const at = { virtualService, gateway, port, isWaypoint: clusterOf !== undefined };
+  const isLong = virtualService.routeDestinations > ROUTES_ALONE_MAX;
+  const selected = isLong ? reader.select(selectedMatches, at) : selectMatches(reader, at);
   if (selected.length === 0) return undefined;
-  const destinations = routedDestinations(virtualService.spec);
-  const hosts = hostsOf(destinations);
+  const { destinations, hosts } = isLong ? reader.make(routedTo, { virtualService }) : routedTo.run({ virtualService });
   return {
     virtualService,
     selected,
@@ -106,21 +109,59 @@ export function virtualServiceRoutesInputs(
   };
 }
 
+/** A VirtualService of more is gone through by runs of their own. */
+const ROUTES_ALONE_MAX = 1_024;
+
+/** Where the matches of a VirtualService are asked about. */
+interface MatchPlace extends Pick<RoutePlace, 'gateway' | 'port'> {
+  readonly virtualService: ResolvedVirtualService;
+  readonly isWaypoint: boolean;
+}
+
+const selectedMatches: Selection<MatchPlace, readonly SelectedMatch[]> = {
+  name: 'select/selectedMatches',
+  run: selectMatches,
+};
+
+interface RoutedTo {
+  readonly destinations: readonly Destination[];
+  /** Each once. */
+  readonly hosts: readonly string[];
+}
+
+const routedTo: Generator<{ readonly virtualService: ResolvedVirtualService }, RoutedTo> = {
+  name: 'select/routedTo',
+  run: ({ virtualService: { spec } }) => {
+    const destinations = routedDestinations(spec);
+    return { destinations, hosts: hostsOf(destinations) };
+  },
+  work: ({ destinations }) => destinations.length / DESTINATIONS_PER_WORK_UNIT,
+};
+
+/** Destinations that are listed in about the time of one run of a query. */
+const DESTINATIONS_PER_WORK_UNIT = 100;
+
 function clustersOf(
   destinations: readonly Destination[],
   { clusterOf }: RoutePlace,
 ): VirtualServiceRoutesInputs['clusters'] {
   if (clusterOf === undefined) return noClusters;
-  return [...new Map(destinations.map(destination => [destinationKey(destination), clusterOf(destination)]))];
+  const clusters = new Map<string, string>();
+  for (const destination of destinations) {
+    const key = destinationKey(destination);
+    if (!clusters.has(key)) clusters.set(key, clusterOf(destination));
+  }
+  return [...clusters];
 }
 
 const noClusters: VirtualServiceRoutesInputs['clusters'] = [];
 
-/** Each once. */
 function hostsOf(destinations: readonly Destination[]): readonly string[] {
   const [first] = destinations;
   if (destinations.length === 1) return [first!.host ?? ''];
-  return [...new Set(destinations.map(({ host }) => host ?? ''))];
+  const hosts = new Set<string>();
+  for (const { host } of destinations) hosts.add(host ?? '');
+  return [...hosts];
 }
 
 function sessionsOf(
@@ -150,8 +191,8 @@ export function inferFrom(
   return { clusterHost, port };
 }
 
-function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePlace): readonly SelectedMatch[] {
-  const routes = spec.http ?? [];
+function selectMatches(reader: ProxyReader, place: MatchPlace): readonly SelectedMatch[] {
+  const routes = place.virtualService.spec.http ?? [];
   const first = routes[0]?.match ?? [];
   if (routes.length > 0 && first.length === 0) return everything;
   // Allocated at its exact length, because thousands of these are kept.
@@ -172,11 +213,11 @@ function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePl
 /** The first rule matches everything. */
 const everything: readonly SelectedMatch[] = [[0, -1]];
 
-function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
+function applies(reader: ProxyReader, match: HTTPMatchRequest, place: MatchPlace): boolean {
   if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
   const labels = match.sourceLabels;
   const labelled = hasLabels(labels);
-  if (labelled && place.clusterOf !== undefined) return false;
+  if (labelled && place.isWaypoint) return false;
   const gateways = match.gateways ?? [];
   if (gateways.length > 0) return gateways.includes(place.gateway);
   if (labels !== undefined && !proxySelectedBy(reader, labels)) return false;

@@ -16,7 +16,7 @@ import { type Destinations, destinationsIn } from './destinations.ts';
 import { guardedHost } from './host-guard.ts';
 import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, routeDestinations, withinMeshLimit } from './route-limits.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
-import { resolveNames } from './virtual-service-names.ts';
+import { resolvedNames, resolveNames } from './virtual-service-names.ts';
 
 export interface ResolvedVirtualService {
   /** The root object: its metadata names the routes made from it. */
@@ -58,22 +58,38 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
     const gateways =
       guardedHost(reader, { ...obj, spec }) === undefined ? wanted : wanted.filter(name => name !== 'mesh');
     if (gateways.length === 0) return undefined;
-    return resolvedOf({ obj, spec, gateways, leftOut }, reader.mesh('defaultVirtualServiceExportTo'));
+    return resolvedOf(reader, { obj, spec, gateways, leftOut });
   },
 };
 
 function resolvedOf(
+  reader: Reader,
   parts: Pick<ResolvedVirtualService, 'obj' | 'spec' | 'gateways' | 'leftOut'>,
-  exportTo: readonly string[] | undefined,
 ): ResolvedVirtualService {
   const { obj, spec } = parts;
   const { name, namespace } = obj;
-  const exports = exportsOf(spec.exportTo, exportTo, namespace);
-  const destinations = destinationsIn(spec);
-  const { hosts = [], http } = spec;
-  const size = routeDestinations(http) * Math.max(1, hosts.length);
+  const exports = exportsOf(spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), namespace);
+  const { hosts = [], http = [] } = spec;
+  const { destinations, routes } = http.length > RULES_ALONE_MAX ? reader.make(sizeOf, { spec }) : sizeOf.run({ spec });
+  const size = routes * Math.max(1, hosts.length);
   return { ...parts, name, namespace, hosts, destinations, exports, routeDestinations: size };
 }
+
+/** The rules of a VirtualService of more are gone through by a run of its own. */
+const RULES_ALONE_MAX = 1_024;
+
+/** Destinations, and routes times destinations of the rules. */
+const sizeOf: Generator<
+  { readonly spec: SpecOf<'VirtualService'> },
+  { readonly destinations: Destinations; readonly routes: number }
+> = {
+  name: 'scope/sizeOf',
+  run: ({ spec }) => ({ destinations: destinationsIn(spec), routes: routeDestinations(spec.http) }),
+  work: (_, { spec: { http = [] } }) => http.length / RULES_PER_WORK_UNIT,
+};
+
+/** Rules that are gone through in about the time of one run of a query. */
+const RULES_PER_WORK_UNIT = 64;
 
 /** One that is translated names its hosts, destinations and gateways in full. undefined: the guard keeps it out. */
 const resolvedTranslation: Selection<ObjOf<'VirtualService'>, ResolvedVirtualService | undefined> = {
@@ -81,7 +97,7 @@ const resolvedTranslation: Selection<ObjOf<'VirtualService'>, ResolvedVirtualSer
   run: (reader, obj) => {
     if (guardedHost(reader, obj) !== undefined) return undefined;
     const parts = { obj, spec: obj.spec, gateways: obj.spec.gateways ?? [], leftOut: undefined };
-    return resolvedOf(parts, reader.mesh('defaultVirtualServiceExportTo'));
+    return resolvedOf(reader, parts);
   },
 };
 
@@ -196,7 +212,7 @@ function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): ResolvedSpec
   const { namespace } = obj;
   const domain = reader.setting('domainSuffix');
   const isRoot = semantics !== 'ingress' && obj.spec.http?.some(route => route.delegate !== undefined) === true;
-  if (!isRoot) return { spec: resolveNames(obj.spec, namespace, domain), leftOut: undefined };
+  if (!isRoot) return { spec: resolvedNames(reader, obj.spec, namespace, domain), leftOut: undefined };
   const spec = reader.make(rootSpec, { spec: obj.spec, namespace, domain });
   if (spec.http === undefined) return { spec, leftOut: undefined };
   const budget = fullBudget();

@@ -16,12 +16,9 @@ export function sortedKeys(map: Members | undefined): readonly string[] {
   return sortedKeysOf(map);
 }
 
-/** Looks at no more keys than it takes to know. */
+/** The keys of a wide map are kept: going through them, even to stop soon, costs as much as listing them. */
 export function isLargeMap(map: Members | undefined): map is Members {
-  if (map === undefined) return false;
-  let count = 0;
-  for (const _ in map) if (++count === LARGE) return true;
-  return false;
+  return map !== undefined && listKeys(map).length >= LARGE;
 }
 
 /** Of a large map: `sortedKeys` finds them afterwards. */

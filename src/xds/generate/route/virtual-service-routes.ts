@@ -1,6 +1,7 @@
 // The routes of one VirtualService in one kind of place: one for each match that applies there.
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService).
 
+import { joined } from '../../../core/base/groups.ts';
 import { type Problem, problem } from '../../../core/base/problem.ts';
 import { ROUTE_SEMANTICS } from '../../../core/model/derived.ts';
 import type { Generator } from '../../../core/query/memo.ts';
@@ -59,8 +60,8 @@ const MATCHES_PER_WORK_UNIT = 8;
 export const joinedMatches: Generator<{ readonly blocks: readonly GeneratedRoutes[] }, GeneratedRoutes> = {
   name: 'route/joinedMatches',
   run: ({ blocks }) => ({
-    routes: blocks.flatMap(({ routes }) => routes),
-    problems: blocks.flatMap(({ problems }) => problems),
+    routes: joined(blocks.map(({ routes }) => routes)),
+    problems: joined(blocks.map(({ problems }) => problems)),
   }),
 };
 

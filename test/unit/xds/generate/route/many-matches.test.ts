@@ -2,7 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Query } from '../../../../../src/core/query/reader.ts';
 import { SliceGrowth } from '../../../../../src/core/query/slice-growth.ts';
+import { sidecarVirtualHosts } from '../../../../../src/core/select/route/sidecar-virtual-hosts.ts';
+import { virtualServices } from '../../../../../src/core/select/scope/virtual-services.ts';
 import { routeNamed } from '../../../../../src/xds/assemble/route/resources.ts';
 import type { Route } from '../../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode, Scene, shopRoutes, sidecarNode } from './scene.ts';
@@ -17,27 +20,41 @@ const gateway = istio('Gateway', 'prod', 'gw', {
   servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
 });
 
-/** The routes of the first virtual host, and how many slices of a small budget they took. */
-function sliced(http: readonly JsonObject[], connection: 'client' | 'gateway'): readonly [readonly Route[], number] {
-  const hosts = connection === 'client' ? ['shop'] : ['shop.example.com'];
+function sceneOf(http: readonly JsonObject[], hosts: readonly string[]): Scene {
   const gateways = ['mesh', 'prod/gw'];
   const scene = new Scene([
     gateway,
     httpService('shop', 'prod', 80, '10.96.0.1'),
-    istio('VirtualService', 'prod', 'shop', { hosts, gateways, http: [...http] }),
+    istio('VirtualService', 'prod', 'shop', { hosts: [...hosts], gateways, http: [...http] }),
   ]);
   scene.connect('client', sidecarNode('prod'));
   scene.connect('gateway', routerNode('prod'));
+  return scene;
+}
+
+/** The value of a query, and how many slices of a small budget it took. */
+function inSlices<A extends string, R>(
+  scene: Scene,
+  connection: string,
+  query: Query<A, R>,
+  arg: NoInfer<A>,
+): readonly [R, number] {
   const proxy = scene.state.proxies.get(connection)!;
-  const name = connection === 'client' ? '80' : 'http.80';
   const growth = new SliceGrowth();
   for (let slices = 1; ; slices++) {
     const slice = scene.tracker.within(growth.budget(8), () => ({
-      made: scene.tracker.get(scene.state, proxy, routeNamed, name),
+      made: scene.tracker.get(scene.state, proxy, query, arg),
     }));
-    if (slice.value !== undefined) return [slice.value.made!.message.virtualHosts?.[0]?.routes ?? [], slices];
+    if (slice.value !== undefined) return [slice.value.made, slices];
     growth.cut(slice);
   }
+}
+
+/** The routes of the first virtual host, and how many slices of a small budget they took. */
+function sliced(http: readonly JsonObject[], connection: 'client' | 'gateway'): readonly [readonly Route[], number] {
+  const scene = sceneOf(http, connection === 'client' ? ['shop'] : ['shop.example.com']);
+  const [made, slices] = inSlices(scene, connection, routeNamed, connection === 'client' ? '80' : 'http.80');
+  return [made!.message.virtualHosts?.[0]?.routes ?? [], slices];
 }
 
 describe('a VirtualService with thousands of matches', () => {
@@ -50,6 +67,26 @@ describe('a VirtualService with thousands of matches', () => {
       expect(slices).toBeGreaterThan(14);
     });
   }
+
+  it('has its names resolved in slices', () => {
+    const rules = rulesOf(COUNT).map((rule, i) => ({ ...rule, route: [{ destination: { host: `h${i % 9}` } }] }));
+    const [[resolved], slices] = inSlices(sceneOf(rules, ['shop']), 'client', virtualServices, '');
+    expect(resolved!.spec.http!.map(({ route }) => route?.[0]?.destination?.host)).toEqual(
+      rules.map((_, i) => `h${i % 9}.prod.svc.cluster.local`),
+    );
+    expect(resolved!.destinations.all).toHaveLength(9);
+    expect(slices).toBeGreaterThan(4);
+  });
+
+  it('has its matches listed in runs of their own', () => {
+    const runsOf = (count: number): number => {
+      const scene = sceneOf(rulesOf(count), ['shop']);
+      const [found] = inSlices(scene, 'client', sidecarVirtualHosts, '80');
+      expect(found!.hosts.wrappers[0]!.routes.selected).toEqual(Array.from({ length: count }, (_, i) => [i, 0]));
+      return scene.tracker.stats.runs;
+    };
+    expect(runsOf(COUNT)).toBeGreaterThan(runsOf(100));
+  });
 
   it('has none after one that matches everything', () => {
     const [made] = sliced([...rulesOf(COUNT), { match: [{ uri: { prefix: '/' } }], route }, ...rulesOf(300)], 'client');
