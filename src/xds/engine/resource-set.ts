@@ -32,7 +32,7 @@ export class ResourceSet {
 
   /** Resource name → content hash, in name order. */
   get versions(): ReadonlyMap<string, string> {
-    this.#versions ??= new Map(Array.from(this.resources, ([name, { version }]) => [name, version] as const));
+    this.#versions ??= versionsOf(this.resources);
     return this.#versions;
   }
 
@@ -50,6 +50,13 @@ export class ResourceSet {
     this.#digest ??= digestOf(this.versions);
     return this.#digest;
   }
+}
+
+/** Without a pair for each resource, of which a long list would leave tens of thousands to the collector. */
+function versionsOf(resources: ReadonlyMap<string, EncodedResource>): ReadonlyMap<string, string> {
+  const versions = new Map<string, string>();
+  for (const [name, { version }] of resources) versions.set(name, version);
+  return versions;
 }
 
 /** sha256 (hex) over the lines `name@version\n` in name order. `versions` must be in name order. */

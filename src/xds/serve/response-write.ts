@@ -116,8 +116,23 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
   }
 
   #write(): void {
-    const { host, bodies } = this.#context;
-    const pieces = bodies.pieces(this, this.#nonce);
+    const pieces = this.#context.bodies.pieces(this, this.#nonce);
+    if (pieces instanceof Promise) void this.#writeOnceAssembled(pieces);
+    else this.#hand(pieces);
+  }
+
+  async #writeOnceAssembled(assembled: Promise<readonly Buffer[]>): Promise<void> {
+    try {
+      const pieces = await assembled;
+      if (this.#sender.ended) this.#context.window.release(this);
+      else this.#hand(pieces);
+    } catch (error) {
+      this.onRecordFailed(error);
+    }
+  }
+
+  #hand(pieces: readonly Buffer[]): void {
+    const { host } = this.#context;
     for (const piece of pieces) this.#writtenBytes += piece.length;
     this.#handedAt = host.clock.now();
     this.#sender.onHandover(this, this.#handedAt);

@@ -6,6 +6,8 @@
 // Invariants: a response with private keys is put together for one client and never kept. Past SHARED_BODY_BYTES_MAX
 // the least recently used body is dropped; streams that still send it keep it, since its bytes are never changed.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { joined } from '../../core/base/groups.ts';
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { SDS } from '../session/types.ts';
 import { framedString, joinSmallParts, lengthOf } from '../wire/frame.ts';
@@ -18,6 +20,8 @@ export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
 const NONCE = 5;
 /** Characters of the digest in the response's version. */
 const VERSION_LENGTH = 16;
+/** Frames that are joined in one turn: some megabytes. */
+export const RESOURCES_PER_TURN = 4_096;
 
 export interface ResponseContent {
   readonly protocol: 'sotw' | 'delta';
@@ -28,8 +32,8 @@ export interface ResponseContent {
   readonly removed: readonly string[];
 }
 
-interface Kept extends ResponseContent {
-  readonly body: Body;
+interface Kept<B> extends ResponseContent {
+  readonly body: B;
 }
 
 /** A response without its nonce. */
@@ -42,7 +46,9 @@ export class SharedBodies {
   readonly #bytesMax: number;
   readonly #keyOf: KeyOf;
   /** By the identity of the list of names; least recently used first. */
-  readonly #kept = new Map<readonly string[], Kept>();
+  readonly #kept = new Map<readonly string[], Kept<Body>>();
+  /** Bodies that are being assembled, by the same. */
+  readonly #assembled = new Map<readonly string[], Kept<Promise<Body>>>();
   #bytes = 0;
   /** Counters: bytes assembled, and bytes that were served from the cache. */
   readonly stats = { madeBytes: 0, sharedBytes: 0 };
@@ -57,10 +63,38 @@ export class SharedBodies {
     return this.#bytes;
   }
 
-  /** The response with this nonce, in pieces. They are shared and must not be changed. */
-  pieces(content: ResponseContent, nonce: string): readonly Buffer[] {
-    const body = holdsKeys(content) ? bodyOf(content, this.#keyOf) : this.#bodyOf(content);
-    return [...body.pieces, framedString(NONCE, nonce)];
+  /**
+   * The response with this nonce, in pieces. They are shared and must not be changed. A promise: they are assembled in
+   * turns.
+   */
+  pieces(content: ResponseContent, nonce: string): readonly Buffer[] | Promise<readonly Buffer[]> {
+    if (holdsKeys(content)) {
+      const body = inTurns(assembling(content, this.#keyOf));
+      return body instanceof Promise ? body.then(made => withNonce(made, nonce)) : withNonce(body, nonce);
+    }
+    const known = this.#known(content);
+    if (known !== undefined) return withNonce(known, nonce);
+    const body = this.#begun(content) ?? inTurns(assembling(content, noKeys));
+    if (!(body instanceof Promise)) return withNonce(this.#keep(content, body), nonce);
+    return this.#share(content, body).then(made => withNonce(made, nonce));
+  }
+
+  /** What another stream with the same content waits for. */
+  #begun(content: ResponseContent): Promise<Body> | undefined {
+    const begun = this.#assembled.get(content.names);
+    return begun !== undefined && isSame(begun, content) ? begun.body : undefined;
+  }
+
+  async #share(content: ResponseContent, assembled: Promise<Body>): Promise<Body> {
+    const { protocol, set, names, removed } = content;
+    this.#assembled.set(names, { protocol, set, names, removed, body: assembled });
+    try {
+      const body = await assembled;
+      const known = this.#known(content);
+      return known ?? this.#keep(content, body);
+    } finally {
+      if (this.#assembled.get(names)?.body === assembled) this.#assembled.delete(names);
+    }
   }
 
   /** The approximate size of the response, without assembling it. */
@@ -70,21 +104,21 @@ export class SharedBodies {
     return content.names.reduce((sum, name) => sum + (content.set.resources.get(name)?.size ?? 0), 0);
   }
 
-  #find({ names, removed, set, protocol }: ResponseContent): Kept | undefined {
-    const known = this.#kept.get(names);
-    return known?.set === set && known.protocol === protocol && known.removed === removed ? known : undefined;
+  #find(content: ResponseContent): Kept<Body> | undefined {
+    const known = this.#kept.get(content.names);
+    return known !== undefined && isSame(known, content) ? known : undefined;
   }
 
-  #bodyOf(content: ResponseContent): Body {
-    const { protocol, set, names, removed } = content;
+  #known(content: ResponseContent): Body | undefined {
     const known = this.#find(content);
-    if (known !== undefined) {
-      this.#kept.delete(names);
-      this.#kept.set(names, known);
-      this.stats.sharedBytes += known.body.length;
-      return known.body;
-    }
-    const body = bodyOf(content, noKeys);
+    if (known === undefined) return undefined;
+    this.#kept.delete(content.names);
+    this.#kept.set(content.names, known);
+    this.stats.sharedBytes += known.body.length;
+    return known.body;
+  }
+
+  #keep({ protocol, set, names, removed }: ResponseContent, body: Body): Body {
     this.stats.madeBytes += body.length;
     this.#forget(names);
     this.#kept.set(names, { protocol, set, names, removed, body });
@@ -107,19 +141,45 @@ function holdsKeys({ set, names }: ResponseContent): boolean {
   return set.typeUrl === SDS && names.some(name => lacksKey(set.resources.get(name)!));
 }
 
-function bodyOf({ protocol, set, names, removed }: ResponseContent, keyOf: KeyOf): Body {
+/** Of two with the same list of names. */
+function isSame(a: ResponseContent, b: ResponseContent): boolean {
+  return a.set === b.set && a.protocol === b.protocol && a.removed === b.removed;
+}
+
+function withNonce({ pieces }: Body, nonce: string): readonly Buffer[] {
+  return [...pieces, framedString(NONCE, nonce)];
+}
+
+/** At once if one step is enough. */
+function inTurns<R>(steps: Generator<undefined, R>): R | Promise<R> {
+  const step = steps.next();
+  return step.done === true ? step.value : goOn(steps);
+}
+
+async function goOn<R>(steps: Generator<undefined, R>): Promise<R> {
+  for (;;) {
+    await nextTurn();
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Pauses after each RESOURCES_PER_TURN resources. */
+function* assembling(content: ResponseContent, keyOf: KeyOf): Generator<undefined, Body> {
+  const { protocol, set, names, removed } = content;
+  const frames: (readonly Buffer[])[] = [];
+  for (let from = 0; from < names.length; from += RESOURCES_PER_TURN) {
+    if (from > 0) yield;
+    const chosen = names.slice(from, from + RESOURCES_PER_TURN).map(name => withKey(set.resources.get(name)!, keyOf));
+    const parts = chosen.flatMap(made => (protocol === 'sotw' ? made.sotwFrame : made.deltaFrame));
+    frames.push(names.length > RESOURCES_PER_TURN ? joinSmallParts(parts) : parts);
+  }
+  if (frames.length > 1) yield;
   const version = set.digest.slice(0, VERSION_LENGTH);
-  const { typeUrl } = set;
-  const chosen = names.map(name => withKey(set.resources.get(name)!, keyOf));
+  const whole = { typeUrl: set.typeUrl, nonce: '', frames: joined(frames) };
   const pieces =
     protocol === 'sotw'
-      ? discoveryPieces({ versionInfo: version, typeUrl, nonce: '', frames: chosen.flatMap(made => made.sotwFrame) })
-      : deltaDiscoveryPieces({
-          systemVersionInfo: version,
-          typeUrl,
-          nonce: '',
-          frames: chosen.flatMap(made => made.deltaFrame),
-          removed,
-        });
+      ? discoveryPieces({ ...whole, versionInfo: version })
+      : deltaDiscoveryPieces({ ...whole, systemVersionInfo: version, removed });
   return { pieces: joinSmallParts(pieces), length: lengthOf(pieces) };
 }

@@ -13,7 +13,6 @@ import type { Unrecorded } from '../../core/event.ts';
 import type { NodeFacets } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { ResourceSet } from '../engine/resource-set.ts';
 import {
   CDS_ACK_WAIT_MS,
   type ClientRequest,
@@ -22,7 +21,6 @@ import {
   type Session,
   type SessionEffect,
   type SessionInput,
-  type Versions,
 } from '../session/session.ts';
 import { step } from '../session/step.ts';
 import { DEBUG_PREFIX, HEALTH } from '../session/types.ts';
@@ -32,6 +30,7 @@ import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { InputQueue } from './input-queue.ts';
 import { inItsTurn, NAMES_PER_TURN, nextTurn } from './large-request.ts';
+import { inTurns, type Sets, viewAt } from './large-view.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import type { Incoming, StreamInput } from './stream-input.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
@@ -68,7 +67,7 @@ export class AdsStream implements Sender {
   });
   readonly #records = new Map<string, TypeRecord>();
   #session: Session;
-  #sets: ReadonlyMap<string, ResourceSet> = new Map();
+  #sets: Sets = new Map();
   #paused = false;
   #closing = false;
   #connectedAt = 0;
@@ -317,12 +316,11 @@ export class AdsStream implements Sender {
     }
   }
 
-  #evaluated(evaluation: number, state: State, view: ReadonlyMap<string, ResourceSet>): SessionInput {
-    this.#sets = view;
+  #evaluated(evaluation: number, state: State, sets: Sets): Promise<SessionInput> | SessionInput {
+    const before = this.#sets;
+    this.#sets = sets;
     if (!state.proxies.has(this.connection)) return { kind: 'Failed', evaluation };
-    const sets = new Map<string, Versions>();
-    for (const [typeUrl, set] of view) sets.set(typeUrl, set.versions);
-    return { kind: 'Evaluated', evaluation, view: { stateSeq: state.seq, sets, aliased: view } };
+    return inTurns(sets, before, () => ({ kind: 'Evaluated', evaluation, view: viewAt(state.seq, sets) }));
   }
 
   #notEvaluated(evaluation: number, error: unknown): SessionInput {

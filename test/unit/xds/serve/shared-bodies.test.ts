@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ResourceSet } from '../../../../src/xds/engine/resource-set.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../../../src/xds/serve/discovery.ts';
 import { noKeys } from '../../../../src/xds/serve/private-keys.ts';
-import { type ResponseContent, SharedBodies } from '../../../../src/xds/serve/shared-bodies.ts';
+import { RESOURCES_PER_TURN, type ResponseContent, SharedBodies } from '../../../../src/xds/serve/shared-bodies.ts';
 import { typeOf } from '../../../../src/xds/wire/registry.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
@@ -17,6 +17,13 @@ const none: readonly string[] = [];
 function decoded(protocol: 'sotw' | 'delta', pieces: readonly Buffer[]): unknown {
   const type = typeOf(`envoy.service.discovery.v3.${protocol === 'sotw' ? '' : 'Delta'}DiscoveryResponse`);
   return type.decode(Buffer.concat(pieces)).toJSON();
+}
+
+/** Those of a response that is assembled at once. */
+function piecesOf(bodies: SharedBodies, content: ResponseContent, nonce: string): readonly Buffer[] {
+  const pieces = bodies.pieces(content, nonce);
+  if (pieces instanceof Promise) throw new Error('the response is assembled in turns');
+  return pieces;
 }
 
 describe('response bodies', () => {
@@ -37,25 +44,25 @@ describe('response bodies', () => {
             frames: made.flatMap(m => m.deltaFrame),
             removed,
           });
-    expect(decoded(protocol, new SharedBodies().pieces(content, 'n'))).toEqual(decoded(protocol, [alone]));
+    expect(decoded(protocol, piecesOf(new SharedBodies(), content, 'n'))).toEqual(decoded(protocol, [alone]));
   });
 
   it('are one buffer for all streams with the same content, for any nonces', () => {
     const bodies = new SharedBodies();
     const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
-    const [first, nonce] = bodies.pieces(content, 'one');
-    const [second, other] = bodies.pieces(content, 'two');
+    const [first, nonce] = piecesOf(bodies, content, 'one');
+    const [second, other] = piecesOf(bodies, content, 'two');
     expect(second).toBe(first);
     expect(other).not.toEqual(nonce);
     expect(bodies.stats).toEqual({ madeBytes: first!.length, sharedBytes: first!.length });
     for (const differing of [{ protocol: 'sotw' }, { removed }, { names: ['a'] }] as const) {
-      expect(bodies.pieces({ ...content, ...differing }, 'one')[0]).not.toEqual(first);
+      expect(piecesOf(bodies, { ...content, ...differing }, 'one')[0]).not.toEqual(first);
     }
     const changed = new ResourceSet(
       CDS,
       [...names].map(name => ({ name, message: { name, altStatName: 'y' } })),
     );
-    expect(bodies.pieces({ ...content, set: changed }, 'one')[0]).not.toEqual(first);
+    expect(piecesOf(bodies, { ...content, set: changed }, 'one')[0]).not.toEqual(first);
   });
 
   it('contain large resources without a copy', () => {
@@ -66,7 +73,7 @@ describe('response bodies', () => {
     ]);
     const frames = [...large.resources.values()].flatMap(made => made.deltaFrame);
     const content: ResponseContent = { protocol: 'delta', set: large, names: ['a', 'b', 'c'], removed: none };
-    const pieces = new SharedBodies().pieces(content, 'n');
+    const pieces = piecesOf(new SharedBodies(), content, 'n');
     expect(pieces).toHaveLength(4);
     expect(pieces[1]).toBe(frames[1]);
     const parts = { systemVersionInfo: large.digest.slice(0, 16), typeUrl: CDS, nonce: 'n', frames, removed: none };
@@ -81,15 +88,53 @@ describe('response bodies', () => {
       names: list,
       removed: none,
     });
-    const sizes = lists.map(list => new SharedBodies().pieces(content(list), '')[0]!.length);
+    const sizes = lists.map(list => piecesOf(new SharedBodies(), content(list), '')[0]!.length);
     const bodies = new SharedBodies(noKeys, sizes[0]! + sizes[2]!);
-    const [first] = bodies.pieces(content(lists[0]!), '');
-    bodies.pieces(content(lists[1]!), '');
-    bodies.pieces(content(lists[0]!), '');
-    bodies.pieces(content(lists[2]!), '');
+    const [first] = piecesOf(bodies, content(lists[0]!), '');
+    piecesOf(bodies, content(lists[1]!), '');
+    piecesOf(bodies, content(lists[0]!), '');
+    piecesOf(bodies, content(lists[2]!), '');
     expect(bodies.bytes).toBe(sizes[0]! + sizes[2]!);
-    expect(bodies.pieces(content(lists[0]!), '')[0]).toBe(first);
-    bodies.pieces(content(lists[1]!), '');
+    expect(piecesOf(bodies, content(lists[0]!), '')[0]).toBe(first);
+    piecesOf(bodies, content(lists[1]!), '');
     expect(bodies.bytes).toBeLessThanOrEqual(sizes[0]! + sizes[2]!);
+  });
+
+  it.each(['sotw', 'delta'] as const)('are assembled in turns if they have very many resources: %s', async protocol => {
+    const count = 3 * RESOURCES_PER_TURN + 5;
+    const many = new ResourceSet(
+      CDS,
+      Array.from({ length: count }, (_, i) => ({ name: `c${i}`, message: { name: `c${i}` } })),
+    );
+    const content: ResponseContent = { protocol, set: many, names: [...many.resources.keys()], removed: none };
+    const bodies = new SharedBodies();
+    const assembled = bodies.pieces(content, 'n');
+    const ofAnother = bodies.pieces({ ...content }, 'other');
+    let [turns, isOver] = [0, false];
+    const countTurn = (): void => {
+      turns++;
+      if (!isOver) setImmediate(countTurn);
+    };
+    setImmediate(countTurn);
+    const pieces = await assembled;
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(3);
+    const made = [...many.resources.values()];
+    const versionInfo = many.digest.slice(0, 16);
+    const parts = { typeUrl: CDS, nonce: 'n' };
+    const alone =
+      protocol === 'sotw'
+        ? discoveryResponse({ ...parts, versionInfo, frames: made.flatMap(one => one.sotwFrame) })
+        : deltaDiscoveryResponse({
+            ...parts,
+            systemVersionInfo: versionInfo,
+            frames: made.flatMap(one => one.deltaFrame),
+            removed: none,
+          });
+    expect(decoded(protocol, pieces)).toEqual(decoded(protocol, [alone]));
+    const body = (of: readonly Buffer[]): readonly Buffer[] => of.slice(0, -1);
+    expect(body(await ofAnother)[1]).toBe(pieces[1]);
+    expect(body(piecesOf(bodies, content, 'later'))[1]).toBe(pieces[1]);
+    expect(bodies.stats.madeBytes).toBe(Buffer.concat(body(pieces)).length);
   });
 });
