@@ -26,9 +26,12 @@ export class SliceGrowth {
     return allowance * growth + this.#found * ROOM_FOR_FOUND;
   }
 
-  /** After an unfinished slice. `advanced`: it ended a part of the work, which no other slice begins again. */
+  /**
+   * After an unfinished slice. `advanced`: it ended a part of the work, which no other slice begins again; so what it
+   * found was progress.
+   */
   cut({ found, finished }: Slice<unknown>, advanced = false): void {
-    this.#found = found;
+    this.#found = advanced ? 0 : found;
     this.#slices = advanced ? 0 : this.#slices + 1;
     this.#vain = advanced || finished > 0 ? 0 : this.#vain + 1;
   }

@@ -38,6 +38,10 @@ const LIST_ALONE_MIN = 16_384;
 const ENCODED_TOGETHER = 1_024;
 /** Finding this many encoded resources costs a unit of work. */
 const ENCODED_PER_UNIT = 32;
+/** Resources of a long list that become members of a set in a unit of work. */
+const SET_MEMBERS_PER_UNIT = 16;
+/** Finding a part by what it is of, beside finding its value. */
+const PART_UNITS = 1 / 8;
 /** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
 
@@ -151,7 +155,8 @@ export class Engine {
         return this.viewOf(state, proxy);
       };
       const sliced = this.tracker.within(growth.budget(allowance), looked);
-      growth.cut(sliced, this.#encodings + at > ended);
+      // The first slice looks at the whole; those after it, part by part, find nothing of that again.
+      growth.cut(sliced, !isCut || this.#encodings + at > ended);
       isCut = true;
       return { value: sliced.value, left: Math.min(sliced.left, allowance) };
     };
@@ -175,6 +180,7 @@ export class Engine {
   #makePart(state: State, proxy: ProxyRecord, part: Part): void {
     if ('named' in part) this.tracker.get(this.#configOf(state), proxy, part.named, part.name);
     else this.tracker.select(state, proxy, part.each, part.of);
+    this.tracker.charge(PART_UNITS);
   }
 
   /** The objects that a resource was made from, and those that were looked up and are missing. */
@@ -282,7 +288,9 @@ export class Engine {
       this.#encoded.set(made, made.length);
       this.#endSlice();
     }
-    return this.#sets.make(url, made);
+    const set = this.#sets.make(url, made);
+    if (isLong) this.tracker.charge(made.length / SET_MEMBERS_PER_UNIT);
+    return set;
   }
 
   /** Of a long list a part was found to be encoded, which costs as much as finding as many values. */

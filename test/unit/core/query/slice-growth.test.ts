@@ -73,6 +73,15 @@ describe('slices of work', () => {
     expect(Math.max(...ended)).toBeLessThan((4 * ALLOWANCE + room) / unitsOfBlock + 2);
   });
 
+  it('have no room for what one found that ended a part of the work', () => {
+    const growth = new SliceGrowth();
+    const slice = { value: undefined, left: 0, found: 1_000, finished: 0 };
+    growth.cut(slice, true);
+    expect(growth.budget(ALLOWANCE)).toBe(ALLOWANCE);
+    growth.cut(slice);
+    expect(growth.budget(ALLOWANCE)).toBeGreaterThan(1_000);
+  });
+
   it('end in time when nothing is finished before a charge that one of them cannot bear', () => {
     const tracker = new Tracker();
     const growth = new SliceGrowth();

@@ -190,6 +190,21 @@ describe('the engine', () => {
     expect(slicesOf(100)).toBeLessThan(50);
   });
 
+  test('goes through parts that others have made in slices of one size', async () => {
+    const names = Array.from({ length: 5_000 }, (_, i) => `n${String(i).padStart(4, '0')}`);
+    const own = new Engine([
+      { url: RDS, named: { name: 'test/one', run: (_, name) => ({ name, message: { name }, problems: [] }) } },
+    ]);
+    const proxy = host.state().proxies.get('one')!;
+    const asking = (of: readonly string[]) => ({ ...proxy, subscriptions: { [RDS]: { wildcard: false, names: of } } });
+    own.viewOf(host.state(), asking(names));
+    const look = own.look();
+    let slices = 1;
+    while (slices < 200 && look(20, host.state(), asking(names.slice(1))).value === undefined) slices++;
+    expect(slices).toBeLessThan(200);
+    expect(slices).toBeGreaterThan(names.length / 8 / 20 / 2);
+  });
+
   test('asks for the parts of many names in blocks, each of which stays made', async () => {
     const names = Array.from({ length: 3_000 }, (_, i) => `n${String(i).padStart(4, '0')}`);
     await host.record([
