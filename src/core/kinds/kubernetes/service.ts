@@ -125,6 +125,8 @@ export const service = kubernetesKind<'Service', Decoded>({
   },
 });
 
+/** An API server stores no more (pkg/apis/core/validation, ValidateServiceClusterIPsRelatedFields); ports multiply. */
+const ADDRESSES_MAX = 2;
 const TYPES: readonly string[] = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];
 const TRANSPORTS: readonly string[] = ['TCP', 'UDP', 'SCTP'];
 
@@ -167,7 +169,14 @@ function checkService({ metadata = {}, spec = {} }: Decoded, report: Report): vo
     report('spec.externalName', `${quoted(spec.externalName ?? '')} is not a host name; type ExternalName needs one`);
   }
   if (spec.clusterIP) checkClusterIp(spec.clusterIP, 'spec.clusterIP', report);
-  (spec.clusterIPs ?? []).forEach((ip, i) => {
+  const addresses = spec.clusterIPs ?? [];
+  if (addresses.length > ADDRESSES_MAX) {
+    report(
+      'spec.clusterIPs',
+      `has ${addresses.length} entries; a service has one address of each IP family, so at most ${ADDRESSES_MAX}`,
+    );
+  }
+  addresses.slice(0, ADDRESSES_MAX).forEach((ip, i) => {
     checkClusterIp(ip, `spec.clusterIPs[${i}]`, report);
   });
   (spec.externalIPs ?? []).forEach((ip, i) => {

@@ -337,3 +337,19 @@ describe('the addresses of a Pod', () => {
     ]);
   });
 });
+
+describe('the addresses of a Service', () => {
+  const service = (clusterIPs: readonly string[]): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'a', namespace: 'prod' },
+    spec: { clusterIPs, ports: [{ port: 80 }] },
+  });
+
+  test('are one of each IP family and no more, as an API server has it', () => {
+    expect(problemsOf(service(['10.0.0.1', 'fd00::1']))).toEqual([]);
+    expect(problemsOf(service(['10.0.0.1', 'fd00::1', 'x']))).toEqual([
+      'spec.clusterIPs: has 3 entries; a service has one address of each IP family, so at most 2',
+    ]);
+  });
+});
