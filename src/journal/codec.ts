@@ -7,6 +7,7 @@
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
 import { listKeys } from '../core/base/keys.ts';
+import { atOnce, type Steps } from '../core/base/steps.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { shapeProblem } from '../core/fact-shape.ts';
 import { checkNames } from './fact-names.ts';
@@ -27,19 +28,31 @@ export interface Encoded {
   readonly fact: Unrecorded;
 }
 
+/** Of a fact with more members and elements each walk takes some milliseconds. */
+export const MEMBERS_AT_ONCE = 8_192;
+
 /** Faults: `unfit-fact`; those of creating a key. */
 export function encodeFact(given: Unrecorded, vault: Vault): Encoded {
+  return atOnce(encodingFact(given, vault));
+}
+
+/** As `encodeFact`, in steps if the fact is large. */
+export function* encodingFact(given: Unrecorded, vault: Vault): Steps<Encoded> {
   const { source, kind } = given;
   checkNames(source, kind);
   const problem = shapeProblem(kind, given as unknown as JsonObject);
   if (problem !== undefined) throw unfit(kind, problem);
   const found = inspect(given, kind);
+  const isLarge = found.members > MEMBERS_AT_ONCE;
+  if (isLarge) yield;
   const fact = withoutEnvelope(given as unknown as JsonObject);
   const isPrivate = found.isPrivate || vault.marked(given as unknown as JsonObject).length > 0;
-  const plain = isPrivate ? undefined : bodyText(fact, kind);
-  const body = plain ?? bodyText(sealBody(fact, kind, source, vault), kind);
+  const sealed = isPrivate ? sealBody(fact, kind, source, vault) : fact;
+  if (isLarge && isPrivate) yield;
+  const body = bodyText(sealed, kind);
   if (found.exact) return { source, kind, body, fact: given };
-  const stored = JSON.parse(plain ?? bodyText(fact, kind)) as JsonObject;
+  if (isLarge) yield;
+  const stored = JSON.parse(isPrivate ? bodyText(fact, kind) : body) as JsonObject;
   return { source, kind, body, fact: { ...stored, source, kind } as unknown as Unrecorded };
 }
 
@@ -77,13 +90,17 @@ interface Inspection {
   /** JSON represents it unchanged. */
   readonly exact: boolean;
   readonly isPrivate: boolean;
+  /** Values in it, however deep. */
+  readonly members: number;
 }
 
 /** One walk over a fact before it is stored. Faults: `unfit-fact` for what has no JSON text at all. */
 export function inspect(value: unknown, kind: string): Inspection {
   let exact = true;
   let isPrivate = false;
+  let members = 0;
   const visit = (item: unknown, depth: number): void => {
+    members++;
     if (depth > BODY_DEPTH_MAX) throw unfit(kind, `nested deeper than ${BODY_DEPTH_MAX} levels`);
     if (typeof item === 'string') isPrivate ||= item.startsWith(SEALED_PREFIX);
     else if (typeof item === 'number') exact &&= Number.isFinite(item) && !Object.is(item, -0);
@@ -101,7 +118,7 @@ export function inspect(value: unknown, kind: string): Inspection {
     for (const key of listKeys(item)) visit((item as Record<string, unknown>)[key], depth + 1);
   };
   visit(value, 0);
-  return { exact, isPrivate };
+  return { exact, isPrivate, members };
 }
 
 function bodyText(value: Json, kind: string): string {

@@ -2,6 +2,7 @@
 // the order of the calls; a batch behind a large one waits.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Steps } from '../core/base/steps.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { overloaded } from './append-queue.ts';
 import type { Encoded } from './codec.ts';
@@ -13,14 +14,14 @@ export const ENCODED_AT_ONCE = 250;
 export const ENCODED_CHARS_AT_ONCE = 256 * 1024;
 
 export class EncodingLine {
-  readonly #encode: (fact: Unrecorded) => Encoded;
+  readonly #encode: (fact: Unrecorded) => Steps<Encoded>;
   readonly #path: string;
   /** The last batch in the queue. */
   #tail: Promise<void> | undefined;
   #waiting = 0;
 
-  /** `path`: of the journal, for messages. */
-  constructor(encode: (fact: Unrecorded) => Encoded, path: string) {
+  /** `encode`: a step is as long as a tick may be. `path`: of the journal, for messages. */
+  constructor(encode: (fact: Unrecorded) => Steps<Encoded>, path: string) {
     this.#encode = encode;
     this.#path = path;
   }
@@ -32,7 +33,8 @@ export class EncodingLine {
   async pass<T>(batch: readonly Unrecorded[], hand: (encoded: readonly Encoded[]) => T): Promise<T> {
     const before = this.#tail;
     const encoded: Encoded[] = [];
-    if (before === undefined && this.#encodeSome(batch, encoded)) return hand(encoded);
+    const steps = this.#encodeAll(batch, encoded);
+    if (before === undefined && steps.next().done === true) return hand(encoded);
     if (this.#waiting >= QUEUE_WAITING_MAX) throw overloaded(this.#path);
     let leave: () => void = () => undefined;
     const mine = new Promise<void>(resolve => {
@@ -42,12 +44,14 @@ export class EncodingLine {
     try {
       if (before === undefined) {
         await nextTurn();
+        // Where a connection was read an immediate still comes in the same pass of the event loop.
+        await nextTurn();
       } else {
         this.#waiting++;
         await before;
         this.#waiting--;
       }
-      while (!this.#encodeSome(batch, encoded)) await nextTurn();
+      while (steps.next().done !== true) await nextTurn();
       return hand(encoded);
     } finally {
       if (this.#tail === mine) this.#tail = undefined;
@@ -55,15 +59,20 @@ export class EncodingLine {
     }
   }
 
-  /** As many of the batch as one tick may have; true: its last one too. */
-  #encodeSome(batch: readonly Unrecorded[], encoded: Encoded[]): boolean {
-    const most = Math.min(batch.length, encoded.length + ENCODED_AT_ONCE);
-    for (let chars = 0; encoded.length < most && chars < ENCODED_CHARS_AT_ONCE; ) {
-      const one = this.#encode(batch[encoded.length]!);
+  /** Each step is as many of the batch as one tick may have. */
+  *#encodeAll(batch: readonly Unrecorded[], encoded: Encoded[]): Steps<void> {
+    let count = 0;
+    let chars = 0;
+    for (const fact of batch) {
+      if (count >= ENCODED_AT_ONCE || chars >= ENCODED_CHARS_AT_ONCE) {
+        [count, chars] = [0, 0];
+        yield;
+      }
+      const one = yield* this.#encode(fact);
       encoded.push(one);
+      count++;
       chars += one.body.length;
     }
-    return encoded.length === batch.length;
   }
 
   /** Resolves when all batches before this call are handed on. */

@@ -11,7 +11,7 @@ import type { UnreadVersion } from '../core/fold/record.ts';
 import { AppendQueue } from './append-queue.ts';
 import { LineReader, lineOf } from './carried.ts';
 import { chainHashHex } from './chain.ts';
-import { decodeEvent, encodeFact } from './codec.ts';
+import { decodeEvent, encodeFact, encodingFact } from './codec.ts';
 import { EncodingLine } from './encoding-line.ts';
 import { JournalFault } from './fault.ts';
 import { Follower } from './follower.ts';
@@ -66,7 +66,7 @@ export class JournalOnStore implements Journal {
     this.#vault = vault;
     this.#lost = lostOf(store);
     this.#reader = new LineReader(vault, store.path);
-    this.#line = new EncodingLine(fact => encodeFact(fact, vault), store.path);
+    this.#line = new EncodingLine(fact => encodingFact(fact, vault), store.path);
     this.#queue = new AppendQueue(
       store,
       clock,

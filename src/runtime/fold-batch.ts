@@ -2,9 +2,11 @@
 // from them: one merged push request, all other effects, a Rejected fact for each event that cannot be folded. Such an
 // event leaves the state as it was (law 8: no event is fatal). Listeners see each event with both its states.
 
+import type { Steps } from '../core/base/steps.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
+import { judgeAhead } from '../core/fold/record.ts';
 import { type PushRequest, PushRequestSum } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import type { Clock } from './clock.ts';
@@ -57,6 +59,13 @@ export async function foldBatch(
   const failures: Unrecorded[] = [];
   let sliceEnd = clock.now() + FOLD_SLICE_MS;
   for (const event of events) {
+    for (const _ of stepsBefore(event, rejected)) {
+      if (clock.now() < sliceEnd) continue;
+      // Where a connection was read an immediate still comes in the same pass of the event loop.
+      await progress.pause();
+      await progress.pause();
+      sliceEnd = clock.now() + FOLD_SLICE_MS;
+    }
     // Without a connected proxy no push request is computed: a proxy that connects gets the newest state.
     const folded = fold(state, event, rejected, state.proxies.size > 0);
     for (const listener of listeners) listener.onEvent?.(state, event, folded.state);
@@ -72,6 +81,16 @@ export async function foldBatch(
     }
   }
   return { state, request: request.total(), effects, failures };
+}
+
+/** What can be done in steps before an event is folded. An error comes again in the fold. */
+function* stepsBefore(event: Event, rejected: ReadonlySet<number>): Steps<void> {
+  if ((event.kind !== 'Add' && event.kind !== 'Update') || rejected.has(event.seq)) return;
+  try {
+    yield* judgeAhead(event);
+  } catch {
+    // Folding the event fails alike, and says so.
+  }
 }
 
 function rejection(event: Event, reason: string, log: ErrorLog): Unrecorded {

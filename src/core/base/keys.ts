@@ -55,6 +55,22 @@ export function keepSorted(object: object, keys: readonly string[]): void {
   if (keys.length >= WIDE_MIN) wide.set(object, { keys, sorted: keys });
 }
 
+/** An object with these keys, which are sorted and differ; their list is kept as above. */
+export function objectOf<T>(keys: readonly string[], memberOf: (key: string) => T): Record<string, T> {
+  const object: Record<string, T> = {};
+  for (let i = 0; i < keys.length; i++) put(object, keys[i]!, memberOf(keys[i]!));
+  keepSorted(object, keys);
+  return object;
+}
+
+/** A key may be `__proto__`, which cannot be assigned to. */
+export function put<T>(object: Record<string, T>, key: string, value: T): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, ...PLAIN_MEMBER });
+  else object[key] = value;
+}
+
+const PLAIN_MEMBER = { enumerable: true, configurable: true, writable: true };
+
 function isSorted(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) if (keys[i - 1]! > keys[i]!) return false;
   return true;

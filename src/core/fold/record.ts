@@ -7,8 +7,10 @@
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
 import { discreet, type Origin, type Problem, problem } from '../base/problem.ts';
+import { atOnce, type Steps } from '../base/steps.ts';
 import type { ObjectRef, RawObject } from '../event.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
+import { isLongerThan } from '../kinds/limits.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from '../kinds/meta.ts';
 import { definitionOf } from '../kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj, type ObjectRecord } from '../model/object.ts';
@@ -68,23 +70,46 @@ export function decodeRecord(
 
 /** The verdict on a version of a kind. What it says of a Secret quotes no value of it. */
 export function judge(definition: KindDefinition, version: Version): Judged {
-  const judged = verdictOn(definition, version);
+  return judgedAhead.get(version) ?? atOnce(judging(definition, version));
+}
+
+/** Verdicts on large versions, which were made in steps. */
+const judgedAhead = new WeakMap<Version, Judged>();
+/** Characters of an object whose verdict takes some milliseconds. */
+const LARGE_CHARS = 64 * 1024;
+
+/** Judges a large version in steps; `judge` then has its verdict at once. */
+export function* judgeAhead(version: Version): Steps<void> {
+  const { object: raw } = version;
+  if (!isObject(raw)) return;
+  const definition = definitionOf(raw.apiVersion, raw.kind);
+  if (definition === undefined || !isLongerThan(raw, LARGE_CHARS)) return;
+  yield;
+  const judged = yield* judging(definition, version);
+  judgedAhead.set(version, judged);
+  yield;
+}
+
+function* judging(definition: KindDefinition, version: Version): Steps<Judged> {
+  const judged = yield* verdictOn(definition, version);
   const isPrivate = definition.kind === 'Secret' && judged.outcome !== 'accepted';
   return isPrivate ? { ...judged, problems: judged.problems.map(discreet) } : judged;
 }
 
-function verdictOn(definition: KindDefinition, { source, object: raw }: Version): Judged {
+function* verdictOn(definition: KindDefinition, { source, object: raw }: Version): Steps<Judged> {
   const meta = decodeMeta(raw, definition);
   const cluster = clusterOf(source);
   if (isLeft(meta)) {
     const named = soundName(raw, definition);
     if (named === undefined) return { outcome: 'unnamed', problems: meta.left };
-    const decoded = definition.decode(raw);
+    yield;
+    const decoded = yield* definition.decoding(raw);
     const problems = isLeft(decoded) ? [...meta.left, ...decoded.left] : meta.left;
     return { outcome: 'refused', key: keyFor(definition, cluster, named.namespace, named.name), problems };
   }
   const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
-  const decoded = definition.decode(raw);
+  yield;
+  const decoded = yield* definition.decoding(raw);
   if (isLeft(decoded)) return { outcome: 'refused', key, problems: decoded.left };
   return { outcome: 'accepted', key, object: makeObject(definition, cluster, meta.right, decoded.right) };
 }

@@ -6,11 +6,12 @@ import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Problem } from '../base/problem.ts';
+import type { Steps } from '../base/steps.ts';
 import type { RawObject } from '../event.ts';
 import type { KindName, KindSpecs } from '../model/kind.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { SchemaMessage } from '../schema/schema.ts';
-import { type Declaration, declared, type KindDefinition } from './definition.ts';
+import { type Declaration, declared, decodedBy, type KindDefinition } from './definition.ts';
 import { projectMeta } from './meta.ts';
 
 export type ConfigKind<K extends KindName> = Declaration<K> & {
@@ -27,15 +28,16 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     enums: {},
     strictNumbers: true,
   });
-  const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
+  function* decoding(raw: RawObject): Steps<Either<NonEmptyArray<Problem>, KindSpecs[K]>> {
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });
+    yield;
     return isLeft(decoded) ? decoded : right(decoded.right.spec ?? ({} as KindSpecs[K]));
-  };
+  }
   return {
     ...declared(from),
     clusterScoped,
     store: 'config',
-    decode: decodeObject,
+    ...decodedBy(decoding),
     project: raw => projectConfig(raw),
     ...(objectKind === undefined ? {} : { objectKind }),
   };

@@ -8,6 +8,7 @@ import type { Either } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { JsonObject } from '../base/json.ts';
 import type { Problem } from '../base/problem.ts';
+import { atOnce, type Steps } from '../base/steps.ts';
 import type { RawObject } from '../event.ts';
 import type { IndexEntries, IndexesOf, IndexName, KindName, KindPushes, KindSpecs } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
@@ -38,6 +39,8 @@ export interface KindDefinition<K extends KindName = KindName> {
    * to (limits.ts).
    */
   readonly decode: (object: RawObject) => Either<NonEmptyArray<Problem>, KindSpecs[K]>;
+  /** `decode` in steps. */
+  readonly decoding: (object: RawObject) => Steps<Either<NonEmptyArray<Problem>, KindSpecs[K]>>;
   /**
    * The part of the raw object whose change matters; changes outside of it are not journalled and push nothing. Total,
    * and idempotent: the projection of a projection is itself. Decoding the object or its projection gives the same,
@@ -60,6 +63,14 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly standIn?: StandIn<KindSpecs[K]>;
   /** The object's references, as written; absent for kinds without references. */
   references?(obj: Obj<K>): readonly Reference[];
+}
+
+/** Both ways of decoding. */
+export function decodedBy<R>(decoding: (object: RawObject) => Steps<R>): {
+  readonly decode: (object: RawObject) => R;
+  readonly decoding: (object: RawObject) => Steps<R>;
+} {
+  return { decoding, decode: object => atOnce(decoding(object)) };
 }
 
 /** What acts in place of an object whose first version is refused, so that a policy with a mistake does not open. */

@@ -13,10 +13,25 @@ export const DEPTH_MAX = 100;
  */
 export const OBJECT_CHARS_MAX = 1.5 * 1024 * 1024;
 
+/** The last object that was measured: judging one asks for its size, then for its problem. */
+let last: { readonly json: Json; readonly found: 'deep' | 'large' | undefined; readonly chars: number } | undefined;
+
+function measured(json: Json): NonNullable<typeof last> {
+  if (last === undefined || last.json !== json) {
+    const counter = { chars: 0 };
+    last = { json, found: measure(json, 0, counter), chars: counter.chars };
+  }
+  return last;
+}
+
+/** Has the object more characters? Of one that exceeds the limits they are counted as far as the limit. */
+export function isLongerThan(json: JsonObject, chars: number): boolean {
+  return measured(json).chars > chars;
+}
+
 /** The problem of an object's shape, if any. Total for any JSON. */
 export function shapeProblem(json: Json): Problem | undefined {
-  const counter = { chars: 0 };
-  const found = measure(json, 0, counter);
+  const { found } = measured(json);
   if (found === 'deep') return problem('', `the object is nested more than ${DEPTH_MAX} levels deep`);
   if (found === 'large') return problem('', TOO_LARGE);
   return undefined;

@@ -5,7 +5,7 @@
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { keepSorted, keysOf, sortedKeysOf } from '../base/keys.ts';
+import { keysOf, objectOf, sortedKeysOf } from '../base/keys.ts';
 import { type Problem, problem } from '../base/problem.ts';
 import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
@@ -143,11 +143,7 @@ function soundTexts(
     if (i > 0 && keys[i - 1]! > key) sorted = false;
   }
   if (sorted) return texts as Readonly<Record<string, string>>;
-  const copy: { [key: string]: string } = {};
-  const inOrder = sortedKeysOf(texts);
-  for (const key of inOrder) copy[key] = texts[key] as string;
-  keepSorted(copy, inOrder);
-  return copy;
+  return objectOf(sortedKeysOf(texts), key => texts[key] as string);
 }
 
 function examineMeta(

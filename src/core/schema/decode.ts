@@ -12,7 +12,7 @@ import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { isInOrder, keepSorted, sortedKeysOf } from '../base/keys.ts';
+import { isInOrder, keepSorted, put, sortedKeysOf } from '../base/keys.ts';
 import { enoughProblems, type Problem, problem, untilEnough } from '../base/problem.ts';
 import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
@@ -235,14 +235,6 @@ function mapReader(keyType: 'string' | 'uint32', element: Read): Read {
     return out;
   };
 }
-
-/** A key may be `__proto__`, which cannot be assigned to. */
-function put(out: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(out, key, { value, ...PLAIN_MEMBER });
-  else out[key] = value;
-}
-
-const PLAIN_MEMBER = { enumerable: true, configurable: true, writable: true };
 
 /** Go's jsonpb reads a key as a JSON number of Go's integer type: no other text of the same number. */
 function checkKey(context: Context, keyType: ScalarType & 'uint32', key: string): void {

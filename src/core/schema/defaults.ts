@@ -4,7 +4,7 @@
 // CustomResourceDefinitions": defaulting, pruning and nullable)
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { isInOrder, keepSorted, sortedKeysOf } from '../base/keys.ts';
+import { isInOrder, objectOf, sortedKeysOf } from '../base/keys.ts';
 import { type Constraint, isTooLarge } from './constraints.ts';
 
 /**
@@ -38,7 +38,5 @@ function storedMap(values: Constraint, json: JsonObject): JsonObject {
   if (isInOrder(json) && keys.every(key => json[key] !== undefined && asStored(values, json[key]) === json[key])) {
     return json;
   }
-  const stored = Object.fromEntries(keys.map((key): [string, Json] => [key, asStored(values, json[key] ?? null)]));
-  keepSorted(stored, keys);
-  return stored;
+  return objectOf(keys, key => asStored(values, json[key] ?? null));
 }

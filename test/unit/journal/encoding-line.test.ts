@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Steps } from '../../../src/core/base/steps.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
+import { type Encoded, MEMBERS_AT_ONCE } from '../../../src/journal/codec.ts';
 import { ENCODED_AT_ONCE, ENCODED_CHARS_AT_ONCE, EncodingLine } from '../../../src/journal/encoding-line.ts';
 import { QUEUE_WAITING_MAX } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
@@ -8,19 +10,29 @@ import { countLoopTurns } from '../loop-turns.ts';
 const timers = (count: number, source: string): readonly Unrecorded[] =>
   Array.from({ length: count }, (_, i) => ({ source, kind: 'Gap', reason: `${i}`, since: 0, lost: 0 }));
 
+/** Each fact in one step. */
+const encoded = (bodyOf: () => string) =>
+  // biome-ignore lint/correctness/useYield: one step.
+  function* (fact: Unrecorded): Steps<Encoded> {
+    return { source: fact.source, kind: fact.kind, body: bodyOf(), fact };
+  };
+
 describe('the encoding queue of a journal', () => {
   it('encodes a large batch in slices, and keeps the order of those behind it', async () => {
-    let encoded = 0;
-    const line = new EncodingLine(fact => {
-      encoded++;
-      return { source: fact.source, kind: fact.kind, body: '', fact };
-    }, 'memory');
+    let count = 0;
+    const line = new EncodingLine(
+      encoded(() => {
+        count++;
+        return '';
+      }),
+      'memory',
+    );
     let most = 0;
     let before = 0;
     let running = true;
     const turn = (): void => {
-      most = Math.max(most, encoded - before);
-      before = encoded;
+      most = Math.max(most, count - before);
+      before = count;
       if (running) setImmediate(turn);
     };
     setImmediate(turn);
@@ -43,7 +55,10 @@ describe('the encoding queue of a journal', () => {
   });
 
   it('lets a batch wait for all before it, also when it comes after one of them has passed', async () => {
-    const line = new EncodingLine(fact => ({ source: fact.source, kind: fact.kind, body: '', fact }), 'memory');
+    const line = new EncodingLine(
+      encoded(() => ''),
+      'memory',
+    );
     const order: string[] = [];
     const pass = (count: number, source: string): Promise<number> =>
       line.pass(timers(count, source), () => order.push(source));
@@ -58,34 +73,60 @@ describe('the encoding queue of a journal', () => {
   });
 
   it('encodes the first slice of a large batch at once', async () => {
-    let encoded = 0;
-    const line = new EncodingLine(fact => {
-      encoded++;
-      return { source: fact.source, kind: fact.kind, body: '', fact };
-    }, 'memory');
+    let count = 0;
+    const line = new EncodingLine(
+      encoded(() => {
+        count++;
+        return '';
+      }),
+      'memory',
+    );
     const passed = line.pass(timers(3 * ENCODED_AT_ONCE, 'large'), batch => batch.length);
-    expect(encoded).toBe(ENCODED_AT_ONCE);
+    expect(count).toBe(ENCODED_AT_ONCE);
     expect(await passed).toBe(3 * ENCODED_AT_ONCE);
   });
 
   it('encodes one fact a turn where each becomes a text of some size', async () => {
-    let encoded = 0;
+    let count = 0;
     const body = 'x'.repeat(ENCODED_CHARS_AT_ONCE);
-    const line = new EncodingLine(fact => {
-      encoded++;
-      return { source: fact.source, kind: fact.kind, body, fact };
-    }, 'memory');
+    const line = new EncodingLine(
+      encoded(() => {
+        count++;
+        return body;
+      }),
+      'memory',
+    );
     const passed = line.pass(timers(5, 'large'), batch => batch.length);
-    const seen = [encoded];
-    const loop = countLoopTurns(() => seen.push(encoded));
+    const seen = [count];
+    const loop = countLoopTurns(() => seen.push(count));
     expect(await passed).toBe(5);
     loop.stop();
-    expect(seen.filter((count, i) => count - (seen[i - 1] ?? 0) > 1)).toEqual([]);
-    expect(encoded).toBe(5);
+    expect(seen.filter((now, i) => now - (seen[i - 1] ?? 0) > 1)).toEqual([]);
+    expect(count).toBe(5);
+  });
+
+  it('encodes a fact of many members in steps, a turn each', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 2 * MEMBERS_AT_ONCE }, (_, i) => [`a${i}`, 'x']));
+    const facts = ['ConfigMap', 'Secret'].map((kind): Unrecorded => {
+      const metadata = { name: 'a', namespace: 'a', annotations: labels, labels };
+      return { source: 'file/Kubernetes', kind: 'Add', object: { apiVersion: 'v1', kind, metadata } };
+    });
+    for (const [i, fact] of facts.entries()) {
+      const journal = openMemoryJournal();
+      let turns = 0;
+      const loop = countLoopTurns(() => turns++);
+      const [event] = await journal.append([fact]);
+      loop.stop();
+      expect(event).toEqual({ ...fact, seq: 1, time: event!.time });
+      expect(turns).toBeGreaterThanOrEqual(2 + i);
+    }
   });
 
   it('refuses a batch while too many wait, and takes the next one once they have passed', async () => {
-    const line = new EncodingLine(fact => ({ source: fact.source, kind: fact.kind, body: '', fact }), 'memory');
+    const line = new EncodingLine(
+      encoded(() => ''),
+      'memory',
+    );
     const pass = (count: number): Promise<number> => line.pass(timers(count, 'x'), batch => batch.length);
     const large = pass(2 * ENCODED_AT_ONCE);
     const waiting = Array.from({ length: QUEUE_WAITING_MAX }, () => pass(1));

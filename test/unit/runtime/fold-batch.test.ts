@@ -1,9 +1,11 @@
 // One batch of events: folded in slices, with one merged push request and a Rejected fact for what cannot be folded.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/base/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../../src/core/base/json.ts';
 import type { Event } from '../../../src/core/event.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
 import { FOLD_SLICE_MS, foldBatch } from '../../../src/runtime/fold-batch.ts';
 import { Progress } from '../../../src/runtime/progress.ts';
 import { FakeClock } from '../../sim/fake-clock.ts';
@@ -19,8 +21,8 @@ const poison = {
   },
 } as unknown as JsonObject;
 
-/** Each event takes `msEach`; the turns of the event loop that other work got meanwhile are counted. */
-async function folded(events: readonly Event[], msEach: number) {
+/** Each event takes `msEach`, and what is done between two looks at the clock `msBetweenLooks`; the turns of the event loop that other work got meanwhile are counted. */
+async function folded(events: readonly Event[], msEach: number, msBetweenLooks = 0) {
   const clock = new FakeClock();
   const seen: (readonly [State, number, State])[] = [];
   const onEvent = (before: State, { seq }: Event, after: State): void => {
@@ -33,7 +35,12 @@ async function folded(events: readonly Event[], msEach: number) {
     turns++;
     if (!isDone) setImmediate(count);
   };
-  const options = { clock, log: () => undefined, rejected: new Set<number>(), progress: new Progress(clock) };
+  const now = (): number => {
+    clock.next(clock.now() + msBetweenLooks);
+    return clock.now();
+  };
+  const looked: Clock = { now, after: (ms, run) => clock.after(ms, run) };
+  const options = { clock: looked, log: () => undefined, rejected: new Set<number>(), progress: new Progress(clock) };
   const folding = foldBatch(emptyState, events, { ...options, listeners: [{ onEvent, onFolded: () => undefined }] });
   setImmediate(count);
   const batch = await folding;
@@ -47,6 +54,29 @@ describe('a batch', () => {
   it('lets other work run after each slice, and runs in one if it is short', async () => {
     expect((await folded(events, FOLD_SLICE_MS)).turns).toBeGreaterThanOrEqual(events.length - 1);
     expect((await folded(events, 0)).turns).toBe(0);
+  });
+
+  it('judges a large object in steps before it is folded', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`a${i}`, 'x']));
+    const large = (apiVersion: string, kind: string, spec: JsonObject): Event => ({
+      ...{ seq: 1, time: 1, source, kind: 'Add' },
+      object: { apiVersion, kind, metadata: { name: 'a', namespace: 'a', labels }, ...spec },
+    });
+    const objects = [
+      large('networking.istio.io/v1', 'WorkloadEntry', { spec: { address: '1.1.1.1' } }),
+      large('v1', 'Secret', { stringData: labels }),
+      large('networking.k8s.io/v1', 'Ingress', { spec: {} }),
+      large('gateway.networking.k8s.io/v1', 'HTTPRoute', { spec: { parentRefs: [{ name: 'gw' }] } }),
+    ];
+    const textOf = ({ records }: State): string => canonicalJson([...records.values()] as unknown as Json);
+    for (const event of objects) {
+      const { batch, turns } = await folded([event], 0, 2 * FOLD_SLICE_MS);
+      expect(batch.failures).toEqual([]);
+      expect(textOf(batch.state)).toBe(textOf(fold(emptyState, event, new Set()).state));
+      expect([...batch.state.records.values()].map(({ refused }) => refused?.problems)).toEqual([undefined]);
+      expect(turns).toBeGreaterThanOrEqual(4);
+    }
+    expect((await folded([namespace(1)], 0, 2 * FOLD_SLICE_MS)).turns).toBeLessThanOrEqual(1);
   });
 
   it('shows its listeners each event with the states before and after it', async () => {

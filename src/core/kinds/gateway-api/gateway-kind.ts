@@ -11,13 +11,14 @@ import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../../base/assert.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { type Problem, problem } from '../../base/problem.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { RawObject } from '../../event.ts';
 import type { KindName, KindSpecs } from '../../model/kind.ts';
 import { checkConstraint, type SpecConstraint } from '../../schema/constraints.ts';
 import { asStored } from '../../schema/defaults.ts';
 import { gatewayApiConstraints } from '../../schema/gateway-api-constraints.gen.ts';
 import { projectConfig } from '../config-kind.ts';
-import { type Declaration, declared, type KindDefinition } from '../definition.ts';
+import { type Declaration, declared, decodedBy, type KindDefinition } from '../definition.ts';
 import { checked } from '../report.ts';
 import type { StatusList } from '../status.ts';
 
@@ -43,25 +44,33 @@ export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefin
     ...declared(from),
     clusterScoped,
     store: 'config',
-    decode: raw => withStatus(status, raw, decodeSpec(constraint, raw)) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
+    ...decodedBy(raw => decodeObject(status, constraint, raw) as Steps<Either<NonEmptyArray<Problem>, KindSpecs[K]>>),
     project: raw => projected(status, raw, projectConfig(raw, kept)),
     keepMeta: kept,
     ...(objectKind === undefined ? {} : { objectKind }),
   };
 }
 
-function decodeSpec(
+function* decodeObject(
+  status: StatusList | undefined,
+  constraint: SpecConstraint,
+  raw: RawObject,
+): Steps<Either<NonEmptyArray<Problem>, unknown>> {
+  return withStatus(status, raw, yield* decodeSpec(constraint, raw));
+}
+
+function* decodeSpec(
   { required, spec, versions }: SpecConstraint,
   raw: RawObject,
-): Either<NonEmptyArray<Problem>, unknown> {
+): Steps<Either<NonEmptyArray<Problem>, unknown>> {
   if (raw.spec === undefined || raw.spec === null) {
     return required ? left([problem('spec', 'is missing')]) : right({});
   }
   const version = typeof raw.apiVersion === 'string' ? raw.apiVersion.slice(raw.apiVersion.indexOf('/') + 1) : '';
   const constraint = (Object.hasOwn(versions ?? {}, version) ? versions?.[version] : undefined) ?? spec;
-  return checked(asStored(constraint, raw.spec), (stored, report) =>
-    checkConstraint(constraint, stored, 'spec', report),
-  );
+  const stored = asStored(constraint, raw.spec);
+  yield;
+  return checked(stored, (value, report) => checkConstraint(constraint, value, 'spec', report));
 }
 
 function withStatus(

@@ -9,6 +9,7 @@ import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../../base/assert.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { type Problem, problem } from '../../base/problem.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { RawObject } from '../../event.ts';
 import type { KindName, KindSpecs } from '../../model/kind.ts';
 import { checkConstraint } from '../../schema/constraints.ts';
@@ -16,7 +17,14 @@ import { PROBLEMS_MAX } from '../../schema/decode.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import { istioConstraints } from '../../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../../schema/istio-types.gen.ts';
-import { type Declaration, declared, type KeepMeta, type KindDefinition, type StandIn } from '../definition.ts';
+import {
+  type Declaration,
+  declared,
+  decodedBy,
+  type KeepMeta,
+  type KindDefinition,
+  type StandIn,
+} from '../definition.ts';
 import { keptMembers, projectMeta } from '../meta.ts';
 import { checked, type Report } from '../report.ts';
 import { checkIstioAnnotations } from './validate/annotations.ts';
@@ -48,20 +56,22 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     clusterScoped: false,
     store: 'config',
     ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
-    decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
+    ...decodedBy(raw => decodeIstioObject(from, raw) as Steps<Either<NonEmptyArray<Problem>, KindSpecs[K]>>),
     project: raw => projectIstioObject(from, raw),
     ...(from.standIn === undefined ? {} : { standIn: from.standIn }),
   };
 }
 
-function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
+function* decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
   from: IstioKind<K, T>,
   raw: RawObject,
-): Either<NonEmptyArray<Problem>, unknown> {
+): Steps<Either<NonEmptyArray<Problem>, unknown>> {
   const unknown = unknownMembers(raw);
   if (unknown !== undefined) return left(unknown);
   const spec = decodeIstio(from.type, raw.spec, 'spec');
+  yield;
   const ruled = isLeft(spec) ? spec : checked(spec.right, (value, report) => checkRules(from, value, report, raw));
+  yield;
   const isFull = isLeft(ruled) && ruled.left.length >= PROBLEMS_MAX;
   const sound = isFull ? ruled : withMore(ruled, constraintProblems(from.kind, raw.spec));
   if (isLeft(sound) || from.status === undefined || raw.status === undefined || raw.status === null) return sound;

@@ -9,11 +9,12 @@ import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { RawObject } from '../../event.ts';
 import type { KindName, KindSpecs } from '../../model/kind.ts';
 import { makeDecoder } from '../../schema/decode.ts';
 import type { Schema, SchemaField, SchemaMessage } from '../../schema/schema.ts';
-import { type Declaration, declared, type KindDefinition } from '../definition.ts';
+import { type Declaration, declared, decodedBy, type KindDefinition } from '../definition.ts';
 import { projectMeta } from '../meta.ts';
 import { checked, type Report } from '../report.ts';
 
@@ -44,17 +45,20 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
     strictNumbers: true,
   };
   const decode = makeDecoder<{ readonly Object: D }>(schema);
-  const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
+  function* decoding(raw: RawObject): Steps<Either<NonEmptyArray<Problem>, KindSpecs[K]>> {
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });
     if (isLeft(decoded)) return decoded;
+    yield;
     const sound = checked(decoded.right, (value, report) => from.rules?.(value, report));
-    return isLeft(sound) ? sound : right(from.flatten(sound.right));
-  };
+    if (isLeft(sound)) return sound;
+    yield;
+    return right(from.flatten(sound.right));
+  }
   return {
     ...declared(from),
     clusterScoped: from.clusterScoped ?? false,
     store: 'kubernetes',
-    decode: decodeObject,
+    ...decodedBy(decoding),
     project: raw => {
       const projection = projectObject(from, raw);
       return from.narrow?.(projection) ?? projection;

@@ -1,7 +1,7 @@
 // Secret: type and data. `stringData` is merged into `data`, as the API server does on writing.
 
 import { base64OfText } from '../../base/base64.ts';
-import { keepSorted, sortedKeysOf } from '../../base/keys.ts';
+import { objectOf, sortedKeysOf } from '../../base/keys.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 
 export interface SecretData {
@@ -41,11 +41,7 @@ export const secret = kubernetesKind<'Secret', Decoded>({
 /** As in every cluster: the API server keeps no stringData, which wins. The keys are sorted. */
 function mergedData({ data = {}, stringData }: Decoded): Readonly<Record<string, string>> {
   if (stringData === undefined) return data;
-  const keys = sortedKeysOf(data).concat(sortedKeysOf(stringData).filter(key => !Object.hasOwn(data, key)));
-  keys.sort();
-  const merged = Object.fromEntries(
-    keys.map(key => [key, Object.hasOwn(stringData, key) ? base64OfText(stringData[key]!) : data[key]!]),
-  );
-  keepSorted(merged, keys);
-  return merged;
+  const more = sortedKeysOf(stringData).filter(key => !Object.hasOwn(data, key));
+  const keys = more.length === 0 ? sortedKeysOf(data) : sortedKeysOf(data).concat(more).sort();
+  return objectOf(keys, key => (Object.hasOwn(stringData, key) ? base64OfText(stringData[key]!) : data[key]!));
 }

@@ -8,7 +8,7 @@
 import type { RawObject } from '../../event.ts';
 import { labelKeys } from '../../model/selection.ts';
 import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
-import { declared, type KindDefinition } from '../definition.ts';
+import { declared, decodedBy, type KindDefinition } from '../definition.ts';
 import { isNetworkGateway, kubernetesGateway } from '../gateway-api/kubernetes-gateway.ts';
 import { workloadEntry } from '../istio/workload-entry.ts';
 
@@ -42,7 +42,7 @@ export const remoteGateway: KindDefinition<'RemoteGateway'> = {
   }),
   clusterScoped: false,
   store: 'kubernetes',
-  decode: raw => kubernetesGateway.decode(withoutStatus(raw)),
+  ...decodedBy(raw => kubernetesGateway.decoding(withoutStatus(raw))),
   project: raw => kubernetesGateway.project(withoutStatus(raw)),
   ...(kubernetesGateway.keepMeta === undefined ? {} : { keepMeta: kubernetesGateway.keepMeta }),
 };
@@ -69,5 +69,6 @@ export const remoteWorkloadEntry: KindDefinition<'RemoteWorkloadEntry'> = {
   clusterScoped: false,
   store: 'kubernetes',
   decode: workloadEntry.decode,
+  decoding: workloadEntry.decoding,
   project: workloadEntry.project,
 };
