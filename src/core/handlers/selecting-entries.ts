@@ -6,7 +6,7 @@ import { groupsOf } from '../base/groups.ts';
 import { canonicalJson } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { byRarestLabel, labelKeys, withoutTopology } from '../model/selection.ts';
+import { byRarestLabel, filedUnder, keysOfWorkloads, withoutTopology } from '../model/selection.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
 import { serviceKey } from './comparison.ts';
@@ -36,23 +36,27 @@ export function groupsSelecting(
   const groups: Groups = known.get(table) ?? new Map();
   known.set(table, groups);
   const found: SelectorGroup[] = [];
-  const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
+  const keys = keysOfWorkloads(workloads);
   for (const key of keys) {
     const at = `${namespace}/${key}`;
     const all = groups.get(at) ?? groupsIn(table.range(`${at}|`) as readonly Obj<'ServiceEntry'>[], namespace);
+    if (all.size === 0) continue;
     groups.set(at, all);
-    for (const group of [...keys].flatMap(label => all.get(label) ?? [])) {
+    for (const group of filedUnder(all, keys)) {
       if (workloads.some(labels => selects(group.own, labels))) found.push(group);
     }
   }
   return found;
 }
 
+const noGroups: ReadonlyMap<string, readonly SelectorGroup[]> = new Map();
+
 function groupsIn(
   entries: readonly Obj<'ServiceEntry'>[],
   namespace: string,
 ): ReadonlyMap<string, readonly SelectorGroup[]> {
   const selectorOf = ({ spec }: Obj<'ServiceEntry'>): Labels => spec.workloadSelector?.labels ?? {};
+  if (entries.length === 0) return noGroups;
   const groups = [...groupsOf(entries, entry => canonicalJson(selectorOf(entry))).values()].map(of => {
     const selector = selectorOf(of[0]!);
     const hosts = new Set(of.flatMap(hostsOf));

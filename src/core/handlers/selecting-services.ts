@@ -4,7 +4,7 @@
 
 import { hasLabels, type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { byRarestLabel, labelKeys } from '../model/selection.ts';
+import { byRarestLabel, filedUnder, keysOfWorkloads } from '../model/selection.ts';
 import type { State } from '../state.ts';
 
 type Services = ReadonlyMap<string, readonly Obj<'Service'>[]>;
@@ -24,9 +24,8 @@ export function servicesSelecting(
   const services =
     filed.get(prefix) ?? filedServices(table.range(prefix) as readonly Obj[] as readonly Obj<'Service'>[]);
   filed.set(prefix, services);
-  const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
-  return [...keys].flatMap(key =>
-    (services.get(key) ?? []).filter(({ spec }) => workloads.some(labels => selects(spec.selector, labels))),
+  return filedUnder(services, keysOfWorkloads(workloads)).filter(({ spec }) =>
+    workloads.some(labels => selects(spec.selector, labels)),
   );
 }
 

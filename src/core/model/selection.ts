@@ -86,6 +86,20 @@ export function labelKeys(labels: Labels): readonly string[] {
     .map(key => `${key}=${labels[key]}`);
 }
 
+/** The keys under which what selects a workload with one of these sets of labels is filed. */
+export function keysOfWorkloads(workloads: readonly Labels[]): ReadonlySet<string> {
+  const keys = new Set(['']);
+  for (const labels of workloads) for (const key of labelKeys(labels)) keys.add(key);
+  return keys;
+}
+
+/** The lists under the keys, as one. */
+export function filedUnder<T>(filed: ReadonlyMap<string, readonly T[]>, keys: ReadonlySet<string>): readonly T[] {
+  // A workload may have ten thousand labels, where few things are filed, or the other way round.
+  if (filed.size < keys.size) return [...filed].flatMap(([key, items]) => (keys.has(key) ? items : []));
+  return [...keys].flatMap(key => filed.get(key) ?? []);
+}
+
 /**
  * Items by that label of their selectors which the fewest have; under '' those with labels of the topology alone. An
  * item that selects a workload is under one of the workload's `labelKeys`, or under ''.

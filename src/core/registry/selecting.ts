@@ -4,7 +4,7 @@
 import { groupsOfEach } from '../base/groups.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
-import { labelKeys, selectorKey, withoutTopology } from '../model/selection.ts';
+import { keysOfWorkloads, labelKeys, selectorKey, withoutTopology } from '../model/selection.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { type AnyWorkloadEntry, workloadOfAny } from './workload-entry.ts';
 
@@ -18,9 +18,10 @@ export function selectingEntries(
   namespace: string,
   workloads: readonly Labels[],
 ): readonly Obj<'ServiceEntry'>[] {
-  const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
+  const keys = keysOfWorkloads(workloads);
+  const looked = keys.size <= MANY_LABELS ? keys : reader.get(selectorKeys, namespace).filter(key => keys.has(key));
   const found: Obj<'ServiceEntry'>[] = [];
-  for (const key of keys) {
+  for (const key of looked) {
     for (const entry of reader.indexed('serviceEntriesBySelector', `${namespace}/${key}`)) {
       const selector = withoutTopology(entry.spec.workloadSelector?.labels ?? {});
       if (workloads.some(labels => selects(selector, labels))) found.push(entry);
@@ -28,6 +29,9 @@ export function selectingEntries(
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** More are not looked up one by one: each look is noted as an input of the caller. */
+const MANY_LABELS = 256;
 
 /** WorkloadEntries with one label of a selector that are looked through; past them another label is tried. */
 const FEW = 32;

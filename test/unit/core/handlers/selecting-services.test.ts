@@ -64,4 +64,20 @@ describe('ServiceEntries of which none selects a machine', () => {
     looks.mockRestore();
     expect(length).toBeLessThan(10);
   });
+
+  it('are found for a machine with thousands of labels, each of which is looked up once', () => {
+    const count = 2_000;
+    const labels: Labels = Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'x']));
+    const selecting = serviceEntry('e', { hosts: ['h.com'], workloadSelector: { labels: { k7: 'x', k8: 'x' } } });
+    const { indexes, objects } = world([selecting, service('s', { selector: { k9: 'x' } })]);
+    const state = { indexes, objects } as State;
+    const looks = vi.spyOn(Map.prototype, 'get');
+    const groups = groupsSelecting(state, 'default', [labels]);
+    const services = servicesSelecting(state, 'Kubernetes', 'default', [labels]);
+    const { length } = looks.mock.calls;
+    looks.mockRestore();
+    expect(groups.map(({ hosts }) => [...hosts])).toEqual([['h.com']]);
+    expect(services.map(({ name }) => name)).toEqual(['s']);
+    expect(length).toBeLessThan(2 * count);
+  });
 });

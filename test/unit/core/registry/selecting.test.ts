@@ -17,6 +17,9 @@ const labels: fc.Arbitrary<Labels> = fc.dictionary(
   fc.constantFrom('app', 'env', 'version', 'topology.istio.io/network', 'topology.kubernetes.io/zone'),
   fc.constantFrom('a', 'b'),
 );
+/** More than are looked up one by one. */
+const wide = labels.map((own): Labels => ({ ...own, ...MORE }));
+const MORE: Labels = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 'x']));
 const named = (kind: string, name: string, spec: JsonObject): JsonObject => ({
   apiVersion: 'networking.istio.io/v1',
   kind,
@@ -55,14 +58,18 @@ describe('selection by index', () => {
 
   it('finds the ServiceEntries that select one of several workloads, whatever the topology', () => {
     fc.assert(
-      fc.property(world, fc.array(labels, { maxLength: 3 }), ([selectors, inline, workloads], asked) => {
-        const reader = worldOf(selectors, inline, workloads);
-        const all = reader.objects('ServiceEntry', 'ns/').filter(({ spec }) => {
-          const selector = spec.workloadSelector;
-          return selector !== undefined && asked.some(one => selects(withoutTopology(selector.labels ?? {}), one));
-        });
-        expect(selectingEntries(reader, 'ns', asked)).toEqual(all);
-      }),
+      fc.property(
+        world,
+        fc.array(fc.oneof(labels, wide), { maxLength: 3 }),
+        ([selectors, inline, workloads], asked) => {
+          const reader = worldOf(selectors, inline, workloads);
+          const all = reader.objects('ServiceEntry', 'ns/').filter(({ spec }) => {
+            const selector = spec.workloadSelector;
+            return selector !== undefined && asked.some(one => selects(withoutTopology(selector.labels ?? {}), one));
+          });
+          expect(selectingEntries(reader, 'ns', asked)).toEqual(all);
+        },
+      ),
       parameters(100),
     );
   });
