@@ -3,7 +3,7 @@
 // Two values are equal exactly when their canonical texts are: object keys are sorted by UTF-16 code unit, members that
 // are undefined are left out. Hashes, interning and "did it change" all use this text and nothing else.
 
-import { keptKeys, keysOf, sortedKeysOf } from './keys.ts';
+import { keptKeys, keysOf, sortedKeysOf, WIDE_MIN } from './keys.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -46,20 +46,33 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
 
 function arrayText(items: readonly Json[]): string {
   if (items.length === 0) return '[]';
+  // A text that grows by tens of thousands of pieces is a deep tree, which is made flat later.
+  if (items.length >= WIDE_MIN) return `[${items.map(item => canonicalJson(item)).join(',')}]`;
   let text = '[';
   for (let i = 0; i < items.length; i++) text += i === 0 ? canonicalJson(items[i]) : `,${canonicalJson(items[i])}`;
   return `${text}]`;
 }
 
 function objectText(value: JsonObject): string {
+  const keys = sortedKeysOf(value);
+  if (keys.length >= WIDE_MIN) return wideText(value, keys);
   let text = '{';
-  for (const key of sortedKeysOf(value)) {
+  for (const key of keys) {
     const member = value[key];
     if (member === undefined) continue;
     if (text.length > 1) text += ',';
     text += `${quoted(key)}:${canonicalJson(member)}`;
   }
   return `${text}}`;
+}
+
+function wideText(value: JsonObject, keys: readonly string[]): string {
+  const members: string[] = [];
+  for (const key of keys) {
+    const member = value[key];
+    if (member !== undefined) members.push(`${quoted(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
 }
 
 /**

@@ -15,7 +15,14 @@ import type { Schema } from '../schema/schema.ts';
 import type { KeepMeta, KindDefinition } from './definition.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
-import { checkAnnotationKey, checkLabels, isAnnotationKey, isLabelKey, isLabelValue } from './validate/labels.ts';
+import {
+  checkAnnotationKey,
+  checkLabels,
+  isAnnotationKey,
+  isLabelKey,
+  isLabelValue,
+  LABELS_MAX,
+} from './validate/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, NAME_LENGTH_MAX, NAMESPACE_LENGTH_MAX } from './validate/names.ts';
 
 /** The members of `Obj` that come from an object's metadata. */
@@ -107,7 +114,7 @@ function soundMeta(
   if (namespace !== undefined && typeof namespace !== 'string') return undefined;
   const owner = namespaceOf(namespace, clusterScoped);
   if (owner !== '' && !isDns1123Label(owner)) return undefined;
-  const labels = soundTexts(metadata.labels, isLabel);
+  const labels = soundTexts(metadata.labels, isLabel, LABELS_MAX);
   if (labels === undefined) return undefined;
   const annotations = soundTexts(keptAnnotations(metadata.annotations, keep), isAnnotationKey);
   if (annotations === undefined) return undefined;
@@ -131,10 +138,12 @@ function isLabel(key: string, value: string): boolean {
 function soundTexts(
   texts: Json | undefined,
   isSound: (key: string, value: string) => boolean,
+  max = Number.POSITIVE_INFINITY,
 ): Readonly<Record<string, string>> | undefined {
   if (texts === undefined) return NOTHING;
   if (!isObject(texts)) return undefined;
   const keys = keysOf(texts);
+  if (keys.length > max) return undefined;
   let sorted = true;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;

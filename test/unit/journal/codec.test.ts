@@ -16,7 +16,7 @@ describe('a fact that JSON carries as it is', () => {
   it('is given back itself, lists and all', () => {
     const fact = added('a', { list: [1, ['x', true, null]] });
     expect(encodeFact(fact, vault()).fact).toBe(fact);
-    expect(inspect({ list: [1, {}] }, 'Add')).toEqual({ exact: true, isPrivate: false });
+    expect(inspect({ list: [1, {}] }, 'Add')).toEqual({ exact: true, isPrivate: false, members: 4 });
   });
 
   it('may be nested as deeply as the limit says, and no deeper', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json, type JsonObject } from '../../../src/core/base/json.ts';
 import type { Event } from '../../../src/core/event.ts';
 import { fold } from '../../../src/core/fold/fold-event.ts';
+import { LABELS_MAX } from '../../../src/core/kinds/validate/labels.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { FOLD_SLICE_MS, foldBatch } from '../../../src/runtime/fold-batch.ts';
@@ -57,7 +58,7 @@ describe('a batch', () => {
   });
 
   it('judges a large object in steps before it is folded', async () => {
-    const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`a${i}`, 'x']));
+    const labels = Object.fromEntries(Array.from({ length: LABELS_MAX }, (_, i) => [`a${i}`, 'x'.repeat(20)]));
     const large = (apiVersion: string, kind: string, spec: JsonObject): Event => ({
       ...{ seq: 1, time: 1, source, kind: 'Add' },
       object: { apiVersion, kind, metadata: { name: 'a', namespace: 'a', labels }, ...spec },

@@ -8,9 +8,20 @@ import { isDns1123Subdomain } from './names.ts';
 const NAME_LENGTH_MAX = 63;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
+/**
+ * Of one object. A selector of Istio has no more (`maxProperties` of `matchLabels`), so what has more cannot be told
+ * apart by them; and a workload is filed under each of its labels.
+ */
+export const LABELS_MAX = 4_096;
+
 /** Labels of an object. */
 export function checkLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
-  for (const key of keysOf(labels)) {
+  const keys = keysOf(labels);
+  if (keys.length > LABELS_MAX) {
+    report(path, `is ${keys.length} labels; at most ${LABELS_MAX} allowed`);
+    return;
+  }
+  for (const key of keys) {
     const value = labels[key]!;
     checkLabelKey(key, path, report);
     if (!isLabelValue(value)) {

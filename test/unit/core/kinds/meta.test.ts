@@ -6,6 +6,7 @@ import { parseTimestamp } from '../../../../src/core/base/time.ts';
 import { DEPTH_MAX } from '../../../../src/core/kinds/limits.ts';
 import { decodeMeta, type ObjectMeta } from '../../../../src/core/kinds/meta.ts';
 import { definitions } from '../../../../src/core/kinds/registry.ts';
+import { LABELS_MAX } from '../../../../src/core/kinds/validate/labels.ts';
 
 function meta(metadata: Json, kind: 'Service' | 'Node' | 'WasmPlugin' = 'Service'): ObjectMeta | readonly string[] {
   const decoded = decodeMeta({ metadata }, definitions[kind]);
@@ -36,6 +37,15 @@ describe('metadata of an object', () => {
   test('put a namespaced object without namespace into default, and a cluster-scoped one into none', () => {
     expect(meta({ name: 'a' })).toMatchObject({ namespace: 'default' });
     expect(meta({ name: 'a', namespace: 'prod' }, 'Node')).toMatchObject({ namespace: '' });
+  });
+  test('have as many labels as a selector of Istio may name, and are refused with more', () => {
+    const labels = (count: number): JsonObject =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'x']));
+    const most = meta({ name: 'a', labels: labels(LABELS_MAX) });
+    expect(most).toMatchObject({ name: 'a' });
+    expect(meta({ name: 'a', labels: labels(LABELS_MAX + 1) })).toEqual([
+      'metadata.labels: is 4097 labels; at most 4096 allowed',
+    ]);
   });
   test('keep the resourceVersion of a WasmPlugin', () => {
     expect(meta({ name: 'a', resourceVersion: '7' }, 'WasmPlugin')).toMatchObject({ resourceVersion: '7' });
