@@ -40,8 +40,8 @@ const ENCODED_TOGETHER = 1_024;
 const ENCODED_PER_UNIT = 32;
 /** Resources of a long list that become members of a set in a unit of work. */
 const SET_MEMBERS_PER_UNIT = 16;
-/** Finding a part by what it is of, beside finding its value. */
-const PART_UNITS = 1 / 8;
+/** Parts, made already or not, that are asked for in a unit of work. */
+const PARTS_PER_UNIT = 8;
 /** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
 
@@ -148,7 +148,10 @@ export class Engine {
       const looked = (): ReadonlyMap<string, ResourceSet> => {
         if (isCut) {
           parts ??= this.#partsOf(state, proxy);
-          for (; at < parts.length; at++) this.#makePart(state, proxy, parts[at]!);
+          for (; at < parts.length; at++) {
+            if (at % PARTS_PER_UNIT === 0) this.tracker.spend();
+            this.#makePart(state, proxy, parts[at]!);
+          }
         }
         this.tracker.spend();
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
@@ -180,7 +183,6 @@ export class Engine {
   #makePart(state: State, proxy: ProxyRecord, part: Part): void {
     if ('named' in part) this.tracker.get(this.#configOf(state), proxy, part.named, part.name);
     else this.tracker.select(state, proxy, part.each, part.of);
-    this.tracker.charge(PART_UNITS);
   }
 
   /** The objects that a resource was made from, and those that were looked up and are missing. */

@@ -133,6 +133,20 @@ describe('the engine', () => {
     expect([...setOf('one', RDS)!.versions.keys()]).toEqual([...names].sort());
   });
 
+  test('goes through finished parts in slices of one size', () => {
+    const names = Array.from({ length: 900 }, (_, i) => `n${i}`);
+    const own = new Engine([
+      { url: RDS, named: { name: 'test/one', run: (_, name) => ({ name, message: { name }, problems: [] }) } },
+    ]);
+    const proxy = host.state().proxies.get('one')!;
+    own.resourcesFor(host.state(), proxy, RDS, { wildcard: false, names });
+    const more = { wildcard: false, names: [...names, 'x', 'y'] };
+    const look = own.look();
+    let slices = 1;
+    while (look(1, host.state(), { ...proxy, subscriptions: { [RDS]: more } }).value === undefined) slices++;
+    expect(slices).toBeGreaterThan(names.length / 32);
+  });
+
   test('asks for resources of many names in blocks', async () => {
     const names = Array.from({ length: 1_280 }, (_, i) => `n${i}`);
     const subscribed = (count: number): number => {
