@@ -20,6 +20,9 @@ import { type Obj, objectName } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';
 
+/** Reads that are evaluated, with their dependents, before a move can be interrupted. */
+export const READS_PER_STEP = 8;
+
 /**
  * One read of the state (an object, a range, a field …) with its current value. Equal reads are one object. `D` is what
  * depends on it: an Entry.
@@ -141,7 +144,11 @@ export class ReadIndex<D> {
   readonly #networks = new Map<'', Read<D>>();
   /** Reads outside tables. Bounded by the names in the program, so none is ever dropped. */
   readonly #values: readonly Map<unknown, Read<D>>[] = [this.#mesh, this.#settings, this.#features, this.#networks];
+  /** Steps of moves so far. */
+  steps = 0;
+  /** The target of the last move, which is under way while `#move` is there. */
   #at: State | undefined;
+  #move: IterableIterator<undefined, void> | undefined;
 
   constructor() {
     for (const kind of kindNames) {
@@ -164,12 +171,22 @@ export class ReadIndex<D> {
   /**
    * Evaluates the affected reads at this state. `onChanged` is called with each dependent of a read whose value
    * changed, once for each such read, and looks nothing up here: other reads may still have their old values.
+   *
+   * `between` is called before each further READS_PER_STEP of many and may throw; nothing may be looked up then before
+   * another call, for whichever state, has ended the move.
    */
-  moveTo(state: State, onChanged: (dependent: D) => void): void {
-    const before = this.#at;
-    if (before === state) return;
-    this.#at = state;
-    if (before === undefined) return;
+  moveTo(state: State, onChanged: (dependent: D) => void, between: () => void = () => undefined): void {
+    while (this.#at !== state || this.#move !== undefined) {
+      const before = this.#at;
+      this.#at = this.#move === undefined ? state : before;
+      if (before === undefined) return;
+      this.#move ??= this.#moving(before, state, onChanged);
+      for (; this.#move.next().done !== true; this.steps++) between();
+      this.#move = undefined;
+    }
+  }
+
+  *#moving(before: State, state: State, onChanged: (dependent: D) => void): IterableIterator<undefined, void> {
     const reevaluate = (read: Read<D>): void => {
       const value = read.evaluate(state);
       if (sameElements(read.value, value)) return;
@@ -181,7 +198,13 @@ export class ReadIndex<D> {
       for (const values of this.#values) for (const read of values.values()) reevaluate(read);
     }
     if (before.objects === state.objects && before.indexes === state.indexes) return;
-    for (const one of this.#tables) for (const read of affectedReads(one, before, state)) reevaluate(read);
+    let steps = 0;
+    for (const one of this.#tables) {
+      for (const read of affectedReads(one, before, state)) {
+        if (++steps % READS_PER_STEP === 0) yield;
+        reevaluate(read);
+      }
+    }
   }
 
   object(state: State, kind: KindName, key: string): Read<D> {

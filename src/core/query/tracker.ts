@@ -120,15 +120,14 @@ export class Tracker {
    * continues where it stopped, with the same result.
    */
   within<T extends object>(runs: number, work: () => T): Slice<T> {
-    const before = this.stats.runs + this.stats.generated;
+    const finished = (): number => this.stats.runs + this.stats.generated + this.#index.steps;
+    const before = finished();
     const slice = this.#budget.within(runs, work);
-    return { ...slice, finished: this.stats.runs + this.stats.generated - before };
+    return { ...slice, finished: finished() - before };
   }
 
   /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
-  spend(): void {
-    this.#budget.spend();
-  }
+  readonly spend = (): void => this.#budget.spend();
 
   /** Call after work outside queries that was larger than one run. Interrupts nothing. */
   charge(runs: number): void {
@@ -137,13 +136,13 @@ export class Tracker {
 
   /** The value of a query for a proxy at a state. */
   get<A, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: NoInfer<A>): R {
-    this.#index.moveTo(state, this.#invalidate);
+    this.#index.moveTo(state, this.#invalidate, this.spend);
     return this.#ensure(state, proxy, query as AnyQuery, arg).value as R;
   }
 
   /** As `get`, with a handle by which `isCurrent` tells later whether asking again would give the identical value. */
   handle<A, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: NoInfer<A>): Handle<R> {
-    this.#index.moveTo(state, this.#invalidate);
+    this.#index.moveTo(state, this.#invalidate, this.spend);
     const entry = this.#ensure(state, proxy, query as AnyQuery, arg);
     const proxyFacets = this.#proxyFacetsOf(proxy);
     return { value: entry.value as R, entry, facetKey: entry.facetKey, proxyFacets };
@@ -151,7 +150,7 @@ export class Tracker {
 
   /** True: `get` would return the identical value. False: unknown, call `handle` again. */
   isCurrent(state: State, proxy: ProxyRecord, { entry, facetKey, proxyFacets }: Handle<unknown>): boolean {
-    this.#index.moveTo(state, this.#invalidate);
+    this.#index.moveTo(state, this.#invalidate, this.spend);
     if (entry.validity !== 'valid' || entry.facetKey !== facetKey) return false;
     if (this.#proxyFacetsOf(proxy) !== proxyFacets) return false;
     entry.usedInEpoch = this.#epoch;
@@ -166,7 +165,7 @@ export class Tracker {
 
   /** The value of a selection for one item, as a query gets it by `Reader.select`. */
   select<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, item: I): R {
-    this.#index.moveTo(state, this.#invalidate);
+    this.#index.moveTo(state, this.#invalidate, this.spend);
     const bound = this.#bindings.make(binderOf(selection) as never, item, this.#epoch).value as BoundSelection;
     return this.#ensure(state, proxy, bound.query, '', bound).value as R;
   }
@@ -183,7 +182,7 @@ export class Tracker {
     arg: NoInfer<A>,
     includes: (value: unknown) => boolean = () => false,
   ): Provenance {
-    this.#index.moveTo(state, this.#invalidate);
+    this.#index.moveTo(state, this.#invalidate, this.spend);
     const derivedEntry = (facet: DerivedFacet): Entry | undefined =>
       proxy === undefined ? undefined : this.#ensureDerived(state, proxy, facet);
     return provenanceOf(this.#ensure(state, proxy, query as AnyQuery, arg), derivedEntry, includes);

@@ -43,7 +43,7 @@ export interface Within<T> {
 
 /** What a slice of work gave. */
 export interface Slice<T> extends Within<T> {
-  /** Runs of queries and generators that ended in it. Each is memoised. */
+  /** Runs of queries and generators that ended in it, each memoised, and steps of a move to another state. */
   readonly finished: number;
 }
 

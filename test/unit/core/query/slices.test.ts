@@ -1,9 +1,12 @@
 // Work in slices makes progress in each of them, however small they are beside the work.
 
 import { describe, expect, it } from 'vitest';
+import { READS_PER_STEP } from '../../../../src/core/query/read-index.ts';
 import type { Query, Selection } from '../../../../src/core/query/reader.ts';
+import { SliceGrowth } from '../../../../src/core/query/slice-growth.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { CALLS_PER_WORK_UNIT } from '../../../../src/core/query/work-budget.ts';
+import type { State } from '../../../../src/core/state.ts';
 import { put } from '../../world.ts';
 import { authentication, start } from './tracker-scene.ts';
 
@@ -44,5 +47,45 @@ describe('a run that gives a list', () => {
   it('of ten thousand takes a slice; of a thousand it does not', () => {
     expect(slicesOf(1_000)).toBe(1);
     expect(slicesOf(10_000)).toBe(2);
+  });
+});
+
+describe('a change of very many objects', () => {
+  const COUNT = 4_000;
+  const names = Array.from({ length: COUNT }, (_, i) => String(i));
+  const one: Query<string, boolean> = {
+    name: 'one',
+    run: (reader, name) => reader.object('PeerAuthentication', `prod/${name}`) !== undefined,
+  };
+  const changed = (of: readonly string[]): State =>
+    of.reduce((state, name) => put(state, authentication(name)).state, start);
+
+  function watching(): Tracker {
+    const tracker = new Tracker();
+    for (const name of names) tracker.get(start, undefined, one, name);
+    return tracker;
+  }
+
+  it('is noticed in slices of one size', () => {
+    const tracker = watching();
+    const state = changed(names);
+    const growth = new SliceGrowth();
+    const look = (): object => ({ found: tracker.get(state, undefined, one, '7') });
+    let slices = 1;
+    for (let slice = tracker.within(growth.budget(10), look); slice.value === undefined; slices++) {
+      growth.cut(slice);
+      slice = tracker.within(growth.budget(10), look);
+    }
+    expect(slices).toBeGreaterThan(COUNT / READS_PER_STEP / 10 / 4);
+    for (const name of names) expect(tracker.get(state, undefined, one, name)).toBe(true);
+  });
+
+  it('may be followed by another one before it is noticed', () => {
+    const tracker = watching();
+    const [more, fewer] = [changed(names), changed(['7'])];
+    expect(tracker.within(10, () => ({ found: tracker.get(more, undefined, one, '7') })).value).toBeUndefined();
+    expect(names.filter(name => tracker.get(fewer, undefined, one, name))).toEqual(['7']);
+    expect(tracker.within(10, () => ({ found: tracker.get(more, undefined, one, '7') })).value).toBeUndefined();
+    expect(names.filter(name => tracker.get(start, undefined, one, name))).toEqual([]);
   });
 });
