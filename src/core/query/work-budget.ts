@@ -19,10 +19,9 @@ export const CALLS_PER_WORK_UNIT = 8;
 /** What is made of a list with more members no longer lies in caches: each of those takes ten times as long. */
 const LIST_IN_CACHES_MAX = 1_024;
 
-/** What the length of a value adds to the work of the run that gave it. */
+/** What the length of a list or a map adds to the work of the run that gave it. */
 export function workOfList(value: unknown): number {
-  if (!Array.isArray(value)) return 0;
-  const { length } = value;
+  const length = Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0;
   return (length + 9 * Math.max(0, length - LIST_IN_CACHES_MAX)) / MEMBERS_PER_WORK_UNIT;
 }
 

@@ -13,13 +13,20 @@ import type { FeatureName } from '../mesh/features.ts';
 import { isWildcard } from '../model/hosts.ts';
 import { byAge, configKey, type Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
-import { AddressPool, canonicalAddress, isPrefixOf } from './address-pool.ts';
+import { AddressPool, AddressPrefix, canonicalAddress, isPrefixOf } from './address-pool.ts';
 
 const AUTO_ALLOCATE_LABEL = 'networking.istio.io/enable-autoallocate-ip';
 
 export interface HostAddress {
   readonly value: string;
   readonly host: string;
+}
+
+/** A place in the prefix of that number. */
+interface HostPlace {
+  readonly host: string;
+  readonly prefix: number;
+  readonly place: number;
 }
 
 /** Flag → the IP family of its prefix. */
@@ -47,7 +54,14 @@ export function addressesInForce(reader: Reader, entry: Obj<'ServiceEntry'>): re
  */
 export const allocatedAddresses: Query<string, readonly HostAddress[]> = {
   name: 'registry/allocatedAddresses',
-  run: (reader, key) => reader.get(addressAllocation, '').get(key) ?? [],
+  run: (reader, key) => {
+    const allocated = reader.get(addressAllocation, '').get(key) ?? [];
+    if (allocated.length === 0) return [];
+    const prefixes = reader.get(addressPrefixes, '');
+    return allocated.map(one =>
+      'value' in one ? one : { value: prefixes[one.prefix]!.addressAt(one.place), host: one.host },
+    );
+  },
 };
 
 /** The addresses in the status, as written there. */
@@ -59,14 +73,24 @@ function recorded(entry: Obj<'ServiceEntry'>): readonly HostAddress[] {
   return recordedAddresses(entry).filter(({ value }) => isIp(value));
 }
 
-/** By `namespace/name`. Made of all ServiceEntries. */
-export const addressAllocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
+/** A flag that holds no prefix gives no addresses of its family; a server refuses to start with it. */
+const addressPrefixes: Query<'', readonly AddressPrefix[]> = {
+  name: 'registry/addressPrefixes',
+  run: reader =>
+    (Object.keys(prefixFlags) as (keyof typeof prefixFlags)[]).flatMap(flag => {
+      const prefix = reader.feature(flag);
+      return isPrefixOf(prefixFlags[flag], prefix) ? [new AddressPrefix(prefix)] : [];
+    }),
+};
+
+/** By `namespace/name`: recorded addresses, and places of hosts that have none. Made of all ServiceEntries. */
+export const addressAllocation: Query<'', ReadonlyMap<string, readonly (HostAddress | HostPlace)[]>> = {
   name: 'registry/addressAllocation',
   run: reader => {
     const entries = [...reader.objects('ServiceEntry')].sort(byAge);
-    const pools = poolsOf(reader);
+    const pools = reader.get(addressPrefixes, '').map(prefix => new AddressPool(prefix));
     const owners = new Map<string, Obj>();
-    const inPool = (address: string): boolean => pools.some(pool => pool.contains(address));
+    const inPool = (address: string): boolean => pools.some(({ prefix }) => prefix.contains(address));
     const take = (address: string, owner: Obj): void => {
       owners.set(address, owner);
       for (const pool of pools) pool.take(address);
@@ -81,7 +105,7 @@ export const addressAllocation: Query<'', ReadonlyMap<string, readonly HostAddre
       for (const value of values) take(value, entry);
       kept.set(entry, found);
     }
-    const result = new Map<string, readonly HostAddress[]>();
+    const result = new Map<string, readonly (HostAddress | HostPlace)[]>();
     for (const entry of eligible) {
       result.set(configKey(entry.namespace, entry.name), completed(entry, kept.get(entry) ?? [], pools));
     }
@@ -94,14 +118,17 @@ function completed(
   entry: Obj<'ServiceEntry'>,
   known: readonly HostAddress[],
   pools: readonly AddressPool[],
-): readonly HostAddress[] {
+): readonly (HostAddress | HostPlace)[] {
   const hosts = addressedHosts(entry);
   const knownHosts = new Set(known.map(({ host }) => host));
   if (knownHosts.size === hosts.length && hosts.every(host => knownHosts.has(host))) return known;
   return hosts.flatMap(host => {
     if (knownHosts.has(host)) return known.filter(address => address.host === host);
     const hash = fnv1a(`${entry.namespace}/${host}`);
-    return pools.flatMap(pool => pool.next(hash) ?? []).map(value => ({ value, host }));
+    return pools.flatMap((pool, prefix) => {
+      const place = pool.next(hash);
+      return place === undefined ? [] : [{ host, prefix, place }];
+    });
   });
 }
 
@@ -112,12 +139,4 @@ function addressedHosts({ spec: { hosts = [], resolution } }: Obj<'ServiceEntry'
 
 function canonical(addresses: readonly string[] = []): readonly string[] {
   return addresses.flatMap(address => canonicalAddress(address) ?? []);
-}
-
-/** A flag that holds no prefix gives no addresses of its family; a server refuses to start with it. */
-function poolsOf(reader: Reader): readonly AddressPool[] {
-  return (Object.keys(prefixFlags) as (keyof typeof prefixFlags)[]).flatMap(flag => {
-    const prefix = reader.feature(flag);
-    return isPrefixOf(prefixFlags[flag], prefix) ? [new AddressPool(prefix)] : [];
-  });
 }

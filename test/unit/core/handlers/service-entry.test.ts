@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { PARTS_COMPARED_MAX } from '../../../../src/core/handlers/comparison.ts';
 import { untrackedReader } from '../../../../src/core/query/untracked.ts';
-import { AddressPool } from '../../../../src/core/registry/address-pool.ts';
+import { AddressPool, AddressPrefix } from '../../../../src/core/registry/address-pool.ts';
 import { allocatedAddresses } from '../../../../src/core/registry/allocated-addresses.ts';
 import { put, world } from '../../world.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
@@ -182,5 +182,13 @@ describe('ServiceEntries whose hosts are allocated addresses', () => {
     expect(untrackedReader(state).get(allocatedAddresses, 'default/three')).toHaveLength(2);
     expect(allocations).toHaveBeenCalled();
     allocations.mockRestore();
+  });
+
+  test('are written as text for the entries alone whose addresses are asked for', () => {
+    const { state } = put(world([allocated('one'), allocated('two')]), allocated('three'));
+    const texts = vi.spyOn(AddressPrefix.prototype, 'addressAt');
+    expect(untrackedReader(state).get(allocatedAddresses, 'default/three')).toHaveLength(2);
+    expect(texts).toHaveBeenCalledTimes(2);
+    texts.mockRestore();
   });
 });

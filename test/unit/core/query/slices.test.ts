@@ -29,10 +29,13 @@ describe('a verification that is charged more than a slice', () => {
   });
 });
 
-describe('a run that gives a list', () => {
-  const listOf = (name: string, length: number): Query<'', readonly number[]> => ({
+describe.each<[string, (list: readonly number[]) => unknown]>([
+  ['list', list => list],
+  ['map', list => new Map(list.map(i => [i, i]))],
+])('a run that gives a %s', (_, made) => {
+  const listOf = (name: string, length: number): Query<'', unknown> => ({
     name,
-    run: () => Array.from({ length }, (_, i) => i),
+    run: () => made(Array.from({ length }, (_, i) => i)),
   });
   /** Slices of 500 units in which two lists are made. */
   const slicesOf = (length: number): number => {
