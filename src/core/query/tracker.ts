@@ -122,12 +122,13 @@ export class Tracker {
   within<T extends object>(runs: number, work: () => T): Slice<T> {
     const finished = (): number => this.stats.runs + this.stats.generated + this.#index.steps;
     const before = finished();
-    const slice = this.#budget.within(runs, work);
-    return { ...slice, finished: finished() - before };
+    return { ...this.#budget.within(runs, work), finished: finished() - before };
   }
 
   /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
-  readonly spend = (): void => this.#budget.spend();
+  readonly spend = (): void => {
+    this.#budget.spend();
+  };
 
   /** Call after work outside queries that was larger than one run. Interrupts nothing. */
   charge(runs: number): void {

@@ -122,7 +122,7 @@ function completed(
   const hosts = addressedHosts(entry);
   const knownHosts = new Set(known.map(({ host }) => host));
   if (knownHosts.size === hosts.length && hosts.every(host => knownHosts.has(host))) return known;
-  return hosts.flatMap(host => {
+  return hosts.flatMap((host): readonly (HostAddress | HostPlace)[] => {
     if (knownHosts.has(host)) return known.filter(address => address.host === host);
     const hash = fnv1a(`${entry.namespace}/${host}`);
     return pools.flatMap((pool, prefix) => {

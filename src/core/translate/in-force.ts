@@ -26,10 +26,13 @@ export function gatewayInForce(reader: Reader, key: string): Obj<'Gateway'> | un
 }
 
 /** Those that are translated; the user's own are objects of the state. */
-export function translatedVirtualServices(reader: Reader): readonly Obj<'VirtualService'>[] {
-  const derived = [...reader.get(derivedVirtualServices, ''), ...reader.get(ingressVirtualServices, '')];
-  return derived.length === 0 ? derived : missingFrom(reader, 'VirtualService', derived, '');
-}
+export const translatedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
+  name: 'translate/virtualServicesInForce',
+  run: reader => {
+    const derived = [...reader.get(derivedVirtualServices, ''), ...reader.get(ingressVirtualServices, '')];
+    return missingFrom(reader, 'VirtualService', derived, '');
+  },
+};
 
 export function destinationRulesInForce(reader: Reader, namespace: string): readonly Obj<'DestinationRule'>[] {
   const own = reader.objects('DestinationRule', `${namespace}/`);

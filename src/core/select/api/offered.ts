@@ -57,7 +57,7 @@ function inForce(reader: Reader, kind: McpKind['kind']): readonly Obj[] {
     case 'Gateway':
       return gatewaysInForce(reader, '');
     case 'VirtualService':
-      return [...reader.objects(kind), ...translatedVirtualServices(reader)];
+      return [...reader.objects(kind), ...reader.get(translatedVirtualServices, '')];
     case 'DestinationRule': {
       const namespaces = new Set<string>();
       for (const policies of ['BackendTLSPolicy', 'XBackendTrafficPolicy', kind] as const)

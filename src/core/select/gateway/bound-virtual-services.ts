@@ -8,6 +8,9 @@ import type { RouteDestination } from '../../schema/istio-types.gen.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
 import { earlier, FirstRules, type Placed, type PlacedRule } from './first-rules.ts';
 
+/** Shorter lists are made as fast as they are found. */
+const KEPT_MIN = 256;
+
 interface HostGroup {
   readonly index: HostIndex;
   /** Host → those that have it, in order. */
@@ -27,6 +30,8 @@ export class BoundVirtualServices {
   readonly #byNamespace = new Map<string, HostGroup>();
   /** By the positions of the VirtualServices: most hosts of a VirtualService have no other. */
   readonly #firstRules = new Map<string, FirstRules>();
+  /** The last long list that `meeting` made, for work that was interrupted and asks for it again. */
+  #lastMeeting: { readonly hosts: readonly string[]; readonly list: readonly ResolvedVirtualService[] } | undefined;
 
   constructor(gateway: string, all: readonly ResolvedVirtualService[]) {
     this.#gateway = gateway;
@@ -41,11 +46,15 @@ export class BoundVirtualServices {
     serverHosts: readonly string[],
     without?: ReadonlySet<ResolvedVirtualService>,
   ): readonly ResolvedVirtualService[] {
+    const isWhole = without === undefined || without.size === 0;
+    if (isWhole && this.#lastMeeting?.hosts === serverHosts) return this.#lastMeeting.list;
     const found = new Map<number, ResolvedVirtualService>();
     for (const ofHost of this.#met(serverHosts)) {
       for (const [position, vs] of ofHost) if (without?.has(vs) !== true) found.set(position, vs);
     }
-    return [...found].sort(([a], [b]) => a - b).map(([, vs]) => vs);
+    const list = [...found].sort(([a], [b]) => a - b).map(([, vs]) => vs);
+    if (isWhole && list.length > KEPT_MIN) this.#lastMeeting = { hosts: serverHosts, list };
+    return list;
   }
 
   /** The first TCP rule for the port of those; of TLSRoutes also the first TLS rule, at a server that ends TLS. */

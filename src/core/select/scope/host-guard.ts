@@ -95,7 +95,7 @@ export const guardedVirtualServices: Query<'', readonly GuardedVirtualService[]>
       const key = `${obj.namespace}/${obj.name}`;
       return host === undefined ? [] : [{ kind: 'VirtualService', key, path: 'spec.hosts', host }];
     });
-    const routes = translatedVirtualServices(reader).flatMap((obj): readonly GuardedVirtualService[] => {
+    const routes = reader.get(translatedVirtualServices, '').flatMap((obj): readonly GuardedVirtualService[] => {
       const host = guardedHost(reader, obj);
       const [, kind = '', name = '', namespace = ''] = PARENT.exec(obj.annotations[PARENTS] ?? '') ?? [];
       const isTcp = kind === 'TCPRoute';

@@ -106,7 +106,7 @@ const TRANSLATED_ALONE_MAX = 512;
 const TRANSLATED_TOGETHER = 128;
 
 function resolvedTranslations(reader: Reader): readonly (ResolvedVirtualService | undefined)[] {
-  const objects = translatedVirtualServices(reader);
+  const objects = reader.get(translatedVirtualServices, '');
   if (objects.length <= TRANSLATED_ALONE_MAX) return reader.selectEach(resolvedTranslation, objects);
   return blocksOf(objects, TRANSLATED_TOGETHER).flatMap(block => reader.select(resolvedBlock, { objects: block }));
 }

@@ -32,6 +32,7 @@ describe('a verification that is charged more than a slice', () => {
 describe.each<[string, (list: readonly number[]) => unknown]>([
   ['list', list => list],
   ['map', list => new Map(list.map(i => [i, i]))],
+  ['map of a list', list => new Map([['all', list]])],
 ])('a run that gives a %s', (_, made) => {
   const listOf = (name: string, length: number): Query<'', unknown> => ({
     name,

@@ -115,6 +115,16 @@ describe('twice as many cost a ratio of two, not of four:', () => {
     expect(costOf(100)).toBe(100);
   });
 
+  it('VirtualServices of a server that are asked for again by work that was interrupted', () => {
+    const bound = numbers(300).map(i => ({ namespace: 'a', hosts: [`h${i}.com`] }));
+    const index = new BoundVirtualServices('a/gw', bound as unknown as readonly ResolvedVirtualService[]);
+    const hosts = ['*'];
+    const first = index.meeting(hosts);
+    expect(first).toEqual(bound);
+    expect(index.meeting(hosts)).toBe(first);
+    expect(index.meeting(hosts, new Set(first))).toEqual([]);
+  });
+
   it('machines beside services of which none selects them', () => {
     const costOf = (count: number): number => {
       const selector = (i: number): Labels => ({ app: 'vm', [`k${i}`]: 'x' });
