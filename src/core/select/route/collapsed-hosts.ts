@@ -1,12 +1,12 @@
 // Hosts of a gateway with routes from the same VirtualServices through the same Gateways, as domains of one virtual
-// host. A long list is sorted by a generator of its own, as texts: they compare faster than what has them.
+// host. They are sorted as texts, which compare faster than what has them; many in a run of its own.
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
-import { groupsOf } from '../../base/groups.ts';
+import { joined } from '../../base/groups.ts';
 import { isWildcard } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
-import type { ProxyReader } from '../../query/reader.ts';
+import type { Reader } from '../../query/reader.ts';
 import type { VirtualServiceRoutesInputs } from './virtual-service-routes.ts';
 
 export interface GatewayVirtualHost {
@@ -23,20 +23,47 @@ export interface GatewayVirtualHost {
   readonly routes: readonly VirtualServiceRoutesInputs[];
 }
 
-const SORTED_TOGETHER_MAX = 4_096;
-/** Hosts that are sorted in about the time of one run of a query. */
-const SORTED_PER_WORK_UNIT = 64;
+/** Hosts that are gone through in about the time of one run of a query. */
+const HOSTS_PER_WORK_UNIT = 64;
 
 /**
  * `hosts` have one domain each. A host is compared with the last virtual host of its routes only: one that redirects to
  * TLS, or does not, parts the others.
  */
-export function collapsedHosts(
-  reader: ProxyReader,
+export function collapsedHosts(hosts: readonly GatewayVirtualHost[]): readonly GatewayVirtualHost[] {
+  return collapsedInOrder(hosts, inCollapseOrder(hosts));
+}
+
+/** Of tens of thousands: one object while they stay the same. */
+export interface ManyHosts {
+  readonly hosts: readonly GatewayVirtualHost[];
+}
+
+/** As `collapsedHosts`, in two runs of their own. */
+export function collapsedMany(reader: Reader, many: ManyHosts): readonly GatewayVirtualHost[] {
+  return reader.make(collapsedOfMany, { many, order: reader.make(collapseOrder, { many }) }).hosts;
+}
+
+interface CollapseOrder {
+  readonly names: readonly string[];
+}
+
+const collapseOrder: Generator<{ readonly many: ManyHosts }, CollapseOrder> = {
+  name: 'select/collapseOrder',
+  run: ({ many }) => ({ names: inCollapseOrder(many.hosts) }),
+  work: (_, { many }) => many.hosts.length / HOSTS_PER_WORK_UNIT,
+};
+
+const collapsedOfMany: Generator<{ readonly many: ManyHosts; readonly order: CollapseOrder }, ManyHosts> = {
+  name: 'select/collapsedOfMany',
+  run: ({ many, order }) => ({ hosts: collapsedInOrder(many.hosts, order.names) }),
+  work: (_, { many }) => many.hosts.length / HOSTS_PER_WORK_UNIT,
+};
+
+function collapsedInOrder(
   hosts: readonly GatewayVirtualHost[],
+  order: readonly string[],
 ): readonly GatewayVirtualHost[] {
-  const names = hosts.map(({ host }) => host);
-  const order = names.length > SORTED_TOGETHER_MAX ? reader.make(collapseOrder, { names }) : inCollapseOrder(names);
   const byName = new Map<string, GatewayVirtualHost>();
   for (const host of hosts) byName.set(host.host, host);
   const kept: (GatewayVirtualHost & { readonly domains: string[] })[] = [];
@@ -69,17 +96,17 @@ function routeKeys(): (routes: readonly VirtualServiceRoutesInputs[]) => unknown
   return routes => (routes.length === 1 ? routes[0] : routes.map(idOf).join());
 }
 
-const collapseOrder: Generator<{ readonly names: readonly string[] }, readonly string[]> = {
-  name: 'select/collapseOrder',
-  run: ({ names }) => inCollapseOrder(names),
-  work: ({ length }) => length / SORTED_PER_WORK_UNIT,
-};
-
 /** Exact hosts before wildcards; of each the longest first, then by text. */
-function inCollapseOrder(names: readonly string[]): readonly string[] {
-  const groups = groupsOf(names, name => (isWildcard(name) ? HOST_MAX : 0) - name.length);
+function inCollapseOrder(hosts: readonly GatewayVirtualHost[]): readonly string[] {
+  const groups = new Map<number, string[]>();
+  for (const { host } of hosts) {
+    const key = (isWildcard(host) ? HOST_MAX : 0) - host.length;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [host]);
+    else group.push(host);
+  }
   const keys = [...groups.keys()].sort((a, b) => a - b);
-  return keys.flatMap(key => groups.get(key)!.sort(compareText));
+  return joined(keys.map(key => groups.get(key)!.sort(compareText)));
 }
 
 /** More than the length of any host. */

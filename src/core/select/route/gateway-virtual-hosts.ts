@@ -17,7 +17,7 @@ import { servicesByNamespace } from '../scope/scope-services.ts';
 import { scopeService } from '../scope/sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
 import { isVisible } from '../scope/visibility.ts';
-import { collapsedHosts, type GatewayVirtualHost } from './collapsed-hosts.ts';
+import { collapsedHosts, collapsedMany, type GatewayVirtualHost, type ManyHosts } from './collapsed-hosts.ts';
 import { sessionOf } from './persistent-session.ts';
 import {
   inferFrom,
@@ -40,9 +40,12 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
     const servers = Object.hasOwn(routes, routeName) ? routes[routeName]! : [];
     const [first] = servers;
     if (first === undefined) return undefined;
-    const hosts = isLong(reader, servers) ? reader.get(manyHosts, routeName) : openHosts(reader, servers);
+    const many = isLong(reader, servers) ? reader.get(manyHosts, routeName) : undefined;
+    const hosts = many?.hosts ?? openHosts(reader, servers);
+    const port = declaredPort(first);
     const collapse = hosts.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
-    return { port: declaredPort(first), hosts: collapse ? collapsedHosts(reader, hosts) : hosts };
+    if (!collapse) return { port, hosts };
+    return { port, hosts: many === undefined ? collapsedHosts(hosts) : collapsedMany(reader, many) };
   },
 };
 
@@ -68,8 +71,14 @@ function virtualServicesAt(reader: ProxyReader, gateway: string): readonly Resol
 }
 
 /** Argument: the name of a route configuration. */
-const manyHosts: Query<string, readonly OpenHost[]> = {
+const manyHosts: Query<string, ManyHosts> = {
   name: 'select/manyGatewayHosts',
+  run: (reader, routeName) => ({ hosts: reader.get(listOfManyHosts, routeName) }),
+};
+
+/** A list, so that the run is charged by its length. */
+const listOfManyHosts: Query<string, readonly OpenHost[]> = {
+  name: 'select/listOfManyGatewayHosts',
   run: (reader, routeName) => openHosts(reader, reader.get(mergedGateway, '').routes[routeName]!),
 };
 

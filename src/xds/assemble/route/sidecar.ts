@@ -19,10 +19,12 @@ import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select
 import { catchAll } from '../../generate/route/catch-all.ts';
 import { type Claim, portedClaim, serviceClaim } from '../../generate/route/domains.ts';
 import {
+  type ClaimBlock,
+  claimBlock,
   type Deduplicated,
-  firstClaims,
   type Kept,
-  sortedClaims,
+  mergedClaims,
+  serviceNames,
   withoutDuplicates,
 } from '../../generate/route/duplicates.ts';
 import { domainsOnPort, forEveryDomain, placesByDomain, placesOf } from '../../generate/route/sidecar.ts';
@@ -124,8 +126,17 @@ const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
 
 function deduplicated(reader: ProxyReader, claims: readonly Claim[]): Deduplicated {
   if (claims.length <= HOSTS_ALONE_MAX) return reader.make(withoutDuplicates, { claims });
-  return reader.make(sortedClaims, { first: reader.make(firstClaims, { claims }) });
+  const services = reader.make(serviceNames, { claims: claims.filter(({ hostname }) => hostname !== undefined) });
+  const blocks: ClaimBlock[] = [];
+  for (let from = 0; from < claims.length; from += CLAIMS_TOGETHER) {
+    const block = claims.slice(from, from + CLAIMS_TOGETHER);
+    blocks.push(reader.make(claimBlock, { claims: block, from, services, before: blocks.slice() }));
+  }
+  return reader.make(mergedClaims, { blocks });
 }
+
+/** Each block looks into all blocks before it, so they are few. */
+const CLAIMS_TOGETHER = 8_192;
 
 interface RoutedOfPort {
   readonly routed: readonly RoutedHost[];

@@ -2,6 +2,7 @@
 // order keeps it. Routes are no input, so a change of routes alone does not run this.
 // Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains).
 
+import { joined } from '../../../core/base/groups.ts';
 import { type Problem, problem } from '../../../core/base/problem.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Generator } from '../../../core/query/memo.ts';
@@ -23,64 +24,95 @@ export interface Deduplicated {
 
 export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] }, Deduplicated> = {
   name: 'route/withoutDuplicates',
-  run: ({ claims }) => sorted(firstOfEach(claims)),
+  run: ({ claims }) => claimBlock.run({ claims, from: 0, services: serviceNames.run({ claims }), before: [] }),
 };
 
-/** The first claim of each name, in the order of the claims. */
-export interface FirstClaims {
-  /** undefined: it keeps no domain. */
-  readonly byName: ReadonlyMap<string, Kept | undefined>;
-  readonly problems: readonly Problem[];
+/** What consecutive claims of many keep beside those before them. */
+export interface ClaimBlock extends Deduplicated {
+  readonly names: ReadonlySet<string>;
+  /** Domains, in small letters. */
+  readonly taken: ReadonlySet<string>;
 }
 
-/** The two halves of `withoutDuplicates`, for lists of which each half is long work. */
-export const firstClaims: Generator<{ readonly claims: readonly Claim[] }, FirstClaims> = {
-  name: 'route/firstClaims',
-  run: ({ claims }) => firstOfEach(claims),
+export interface ClaimBlockInputs {
+  readonly claims: readonly Claim[];
+  /** Place of the first. */
+  readonly from: number;
+  /** Of all claims (`serviceNames`). */
+  readonly services: ReadonlySet<string>;
+  /** The blocks before it. */
+  readonly before: readonly ClaimBlock[];
+}
+
+export const claimBlock: Generator<ClaimBlockInputs, ClaimBlock> = {
+  name: 'route/claimBlock',
+  run: ({ claims, from, services, before }) => {
+    const names = new Set<string>();
+    const taken = new Set<string>();
+    const byName = new Map<string, Kept>();
+    const problems: Problem[] = [];
+    const isTaken = (key: string): boolean => taken.has(key) || before.some(block => block.taken.has(key));
+    for (let i = 0; i < claims.length; i++) {
+      const claim = claims[i]!;
+      const { name } = claim;
+      if (names.has(name) || before.some(block => block.names.has(name))) {
+        problems.push(problem(name, 'several VirtualServices have this host; only the first one applies'));
+        continue;
+      }
+      names.add(name);
+      const domains = domainsLeft(claim, services, taken, isTaken);
+      if (domains.length > 0) byName.set(name, { claim, place: from + i, domains });
+      else problems.push(problem(name, 'all domains of this host belong to other hosts already'));
+    }
+    // Texts are sorted rather than claims, which takes half as long.
+    const kept = [...byName.keys()].sort(compareText).map(name => byName.get(name)!);
+    return { names, taken, kept, problems };
+  },
   work: (_, { claims }) => claims.length / CLAIMS_PER_WORK_UNIT,
 };
 
-export const sortedClaims: Generator<{ readonly first: FirstClaims }, Deduplicated> = {
-  name: 'route/sortedClaims',
-  run: ({ first }) => sorted(first),
-  work: ({ kept }) => kept.length / CLAIMS_PER_WORK_UNIT,
+/** Claims that are gone through in about the time of one run of a query. */
+const CLAIMS_PER_WORK_UNIT = 32;
+
+/** The blocks of all claims. */
+export const mergedClaims: Generator<{ readonly blocks: readonly ClaimBlock[] }, Deduplicated> = {
+  name: 'route/mergedClaims',
+  run: ({ blocks }) => ({
+    kept: mergedByName(blocks.map(({ kept }) => kept)),
+    problems: joined(blocks.map(({ problems }) => problems)),
+  }),
+  work: ({ kept }) => kept.length / MERGED_PER_WORK_UNIT,
 };
 
-/** Claims of which one takes about as long as a hundredth of a run of a query. */
-const CLAIMS_PER_WORK_UNIT = 100;
+/** Claims that are merged in about the time of one run of a query. */
+const MERGED_PER_WORK_UNIT = 100;
 
-function firstOfEach(claims: readonly Claim[]): FirstClaims {
-  const known = claims.some(({ derived }) => derived.length > 0) ? namesOfServices(claims) : noNames;
-  const taken = new Set<string>();
-  const byName = new Map<string, Kept | undefined>();
-  const problems: Problem[] = [];
-  for (let place = 0; place < claims.length; place++) {
-    const claim = claims[place]!;
-    if (byName.has(claim.name)) {
-      problems.push(problem(claim.name, 'several VirtualServices have this host; only the first one applies'));
-      continue;
-    }
-    const domains = domainsLeft(claim, known, taken);
-    const isKept = domains.length > 0;
-    byName.set(claim.name, isKept ? { claim, place, domains } : undefined);
-    if (!isKept) problems.push(problem(claim.name, 'all domains of this host belong to other hosts already'));
+function mergedByName(lists: readonly (readonly Kept[])[]): readonly Kept[] {
+  if (lists.length <= 1) return lists[0] ?? [];
+  const middle = lists.length >> 1;
+  const [left, right] = [mergedByName(lists.slice(0, middle)), mergedByName(lists.slice(middle))];
+  const merged: Kept[] = [];
+  let next = 0;
+  for (const one of left) {
+    while (next < right.length && compareText(right[next]!.claim.name, one.claim.name) < 0) merged.push(right[next++]!);
+    merged.push(one);
   }
-  return { byName, problems };
-}
-
-/** Texts are sorted rather than claims, which takes half as long. */
-function sorted({ byName, problems }: FirstClaims): Deduplicated {
-  const names = [...byName.keys()].sort(compareText);
-  return { kept: names.map(name => byName.get(name)).filter(one => one !== undefined), problems };
+  while (next < right.length) merged.push(right[next++]!);
+  return merged;
 }
 
 /** The domains of the claim that are still free, now taken; the claim's own list if all are free. */
-function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
+function domainsLeft(
+  { domains, derived }: Claim,
+  known: ReadonlySet<string>,
+  taken: Set<string>,
+  isTaken: (key: string) => boolean,
+): readonly string[] {
   let left: string[] | undefined;
   for (let i = 0; i < domains.length; i++) {
     const domain = domains[i]!;
     const key = domain.toLowerCase();
-    if (taken.has(key) || (known.has(domain) && derived.includes(domain))) {
+    if (isTaken(key) || (known.has(domain) && derived.includes(domain))) {
       left ??= domains.slice(0, i);
       continue;
     }
@@ -90,14 +122,19 @@ function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, ta
   return left ?? domains;
 }
 
-const noNames: ReadonlySet<string> = new Set();
-
 /**
  * Full names, with and without port: a domain that was made up from another name gives way to a service of exactly that
- * name.
+ * name. None if no domain was made up.
  */
-function namesOfServices(claims: readonly Claim[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { hostname, name } of claims) if (hostname !== undefined) names.add(hostname).add(name);
-  return names;
-}
+export const serviceNames: Generator<{ readonly claims: readonly Claim[] }, ReadonlySet<string>> = {
+  name: 'route/serviceNames',
+  run: ({ claims }) => {
+    if (!claims.some(({ derived }) => derived.length > 0)) return noNames;
+    const names = new Set<string>();
+    for (const { hostname, name } of claims) if (hostname !== undefined) names.add(hostname).add(name);
+    return names;
+  },
+  work: ({ size }) => size / MERGED_PER_WORK_UNIT,
+};
+
+const noNames: ReadonlySet<string> = new Set();

@@ -4,7 +4,13 @@ import type { AddressView } from '../../../../../src/core/select/nametable/servi
 import { type DomainsInputs, relevantDomain } from '../../../../../src/core/select/route/domains.ts';
 import { shortForms } from '../../../../../src/core/select/route/short-forms.ts';
 import { type Claim, domainsOf as domainsFor } from '../../../../../src/xds/generate/route/domains.ts';
-import { withoutDuplicates } from '../../../../../src/xds/generate/route/duplicates.ts';
+import {
+  type ClaimBlock,
+  claimBlock,
+  mergedClaims,
+  serviceNames,
+  withoutDuplicates,
+} from '../../../../../src/xds/generate/route/duplicates.ts';
 
 describe('short forms of a host', () => {
   it.each([
@@ -133,8 +139,16 @@ describe('duplicate domains', () => {
     hostname: undefined,
   });
   const service = (hostname: string): Claim => ({ ...host(`${hostname}:80`, [hostname]), hostname });
-  const kept = (...claims: readonly Claim[]): unknown =>
-    withoutDuplicates.run({ claims }).kept.map(({ claim, domains }) => [claim.name, domains]);
+  /** In one run, and in blocks of one claim each. */
+  const kept = (...claims: readonly Claim[]): unknown => {
+    const whole = withoutDuplicates.run({ claims });
+    const services = serviceNames.run({ claims });
+    const blocks: ClaimBlock[] = [];
+    for (const [from, claim] of claims.entries())
+      blocks.push(claimBlock.run({ claims: [claim], from, services, before: [...blocks] }));
+    expect(mergedClaims.run({ blocks })).toEqual({ kept: whole.kept, problems: whole.problems });
+    return whole.kept.map(({ claim, domains }) => [claim.name, domains]);
+  };
 
   it('are reported by name with their position', () => {
     const { kept: hosts } = withoutDuplicates.run({
