@@ -14,7 +14,7 @@ import { aliasesByTarget } from '../registry/aliases.ts';
 import { addressAllocation } from '../registry/allocated-addresses.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
-import { gatewaysAtNode, namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
+import { gatewaysAtNode, isOnNodes, namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {
@@ -143,9 +143,17 @@ function networksRequest({ seq }: Comparison): PushRequest {
   return pushRequest(seq, 'networks', [], { full: true, forced: true });
 }
 
-/** By the services that are gateways, each of which may stand for all nodes. */
-function hasManyGateways({ indexes }: State): boolean {
-  return hasMoreThan(PARTS_COMPARED_MAX, indexes.networkGatewayServices.valuesFrom('gateway|'));
+/** Gateways on node ports are compared up to here: a service that is one may stand for all nodes. */
+const NODE_GATEWAYS_COMPARED_MAX = 1_000;
+
+function hasManyGateways({ indexes, objects }: State): boolean {
+  let services = 0;
+  let onNodes = 0;
+  for (const service of indexes.networkGatewayServices.valuesFrom('gateway|')) {
+    if (++services > PARTS_COMPARED_MAX) return true;
+    if (isOnNodes(service as Obj<'Service'>)) onNodes++;
+  }
+  return onNodes * objects.Node.size > NODE_GATEWAYS_COMPARED_MAX;
 }
 
 export function serviceKey(namespace: string, hostname: string): string {

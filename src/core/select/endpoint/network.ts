@@ -158,14 +158,14 @@ export function gatewaysAtNode(reader: Reader, node: Obj<'Node'>): string {
   return at.length === 0 ? '' : [address, ...at].join(' ');
 }
 
+/** A service that may be reached at the addresses of nodes, as a gateway. */
+export function isOnNodes({ annotations, spec }: Obj<'Service'>): boolean {
+  return annotations[NODE_SELECTOR_ANNOTATION] !== undefined && spec.type === 'NodePort';
+}
+
 function isOnNode(service: Obj<'Service'>, node: Obj<'Node'>): boolean {
-  const selector = service.annotations[NODE_SELECTOR_ANNOTATION];
-  return (
-    selector !== undefined &&
-    service.spec.type === 'NodePort' &&
-    service.cluster === node.cluster &&
-    selects(labelsIn(selector), node.labels)
-  );
+  if (!isOnNodes(service) || service.cluster !== node.cluster) return false;
+  return selects(labelsIn(service.annotations[NODE_SELECTOR_ANNOTATION] ?? ''), node.labels);
 }
 
 function externalAddress({ spec }: Obj<'Node'>): string | undefined {

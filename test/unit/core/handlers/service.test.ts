@@ -48,6 +48,20 @@ describe('a Service that is the gateway of a network pushes:', () => {
     );
   const [first] = [gateway(0)];
   const many = Array.from({ length: 101 }, (_, i) => gateway(i));
+  const nodePort = (more: JsonObject = {}): JsonObject =>
+    service(
+      'gw-0',
+      { type: 'NodePort', ports: [{ name: 'tls', port: 15_443, nodePort: 30_443 }], ...more },
+      { labels: { 'topology.istio.io/network': 'n2' }, annotations: { 'traffic.istio.io/nodeSelector': '{}' } },
+    );
+  const moved = nodePort({ clusterIP: '10.96.0.9' });
+  const nodes = (count: number): readonly JsonObject[] =>
+    Array.from({ length: count }, (_, i) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: `n${i}` },
+      status: { addresses: [{ type: 'ExternalIP', address: `198.51.${Math.floor(i / 250)}.${i % 250}` }] },
+    }));
   const KEY = serviceKey('gw-0');
   const NAMED = {
     networks: {
@@ -69,6 +83,13 @@ describe('a Service that is the gateway of a network pushes:', () => {
       'everything where there are too many to compare',
       many,
       says(gateway(0, { clusterIP: '10.96.0.9' })),
+      `full forced networks+service ${KEY}`,
+    ],
+    ['itself, where few nodes have it', [nodePort(), ...nodes(3)], says(moved), `full service ${KEY}`],
+    [
+      'everything where nodes make it too many to compare',
+      [nodePort(), ...nodes(1_001)],
+      says(moved),
       `full forced networks+service ${KEY}`,
     ],
     ['itself alone, where gateways are others', many, says(web), WEB],
