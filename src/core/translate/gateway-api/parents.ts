@@ -8,7 +8,7 @@ import { groupsOf } from '../../base/groups.ts';
 import { GATEWAY_API } from '../../kinds/gateway-api/gateway-kind.ts';
 import { matches, subsetOf } from '../../model/hosts.ts';
 import { compareText, configKey, kubernetesKey } from '../../model/object.ts';
-import type { Query, Reader } from '../../query/reader.ts';
+import type { Query, Reader, Selection } from '../../query/reader.ts';
 import type { ParentReference } from '../../schema/gateway-api-types.gen.ts';
 import { type ConfigError, configError, quoted } from './config-error.ts';
 import { derivedName, isDerived } from './derived-gateways.ts';
@@ -64,15 +64,14 @@ export interface RouteHead {
   readonly hostnames: readonly string[];
 }
 
-/** In the order of the references' texts. Of a reference that a parent takes, without the parents that refuse it. */
+/**
+ * In the order of the references' texts. Of a reference that a parent takes, without the parents that refuse it; of one
+ * that means some parents, without the others, which say less about why.
+ */
 export function candidatesOf(reader: Reader, route: RouteHead): readonly Candidate[] {
   const refs = route.parentRefs.map((ref, index) => ({ ref, index, text: refText(ref, route.namespace) }));
   refs.sort((a, b) => compareText(a.text, b.text));
-  return refs.flatMap(({ ref, index }) => {
-    const all = candidatesOfRef(reader, route, ref, index);
-    const taken = all.filter(({ denied }) => denied === undefined);
-    return taken.length > 0 ? taken : all;
-  });
+  return refs.flatMap(({ ref, index }) => candidatesOfRef(reader, route, ref, index));
 }
 
 export function isMesh({ internalName }: Pick<Candidate, 'internalName'>): boolean {
@@ -95,15 +94,67 @@ function candidatesOfRef(reader: Reader, route: RouteHead, ref: ParentReference,
   }
   const query = type === GATEWAY ? listenersOfGateway : type === LISTENER_SET ? listenersOfListenerSet : undefined;
   if (query === undefined) return [];
-  return reader.get(query, key).map(listener => ({
-    ...head,
-    internalName: listener.internalName,
-    section: listener.section,
-    hostname: listener.hostname,
-    hostnamesOfPort: listener.hostnamesOfPort,
-    denied: listenerError(route, ref, listener),
-  }));
+  const listeners = listenersMeant(ref, reader.get(query, key));
+  const taking = listeners.filter(listener => isMeant(ref, listener) && takes(route, listener));
+  if (taking.length > 0) return taking.map(listener => candidateOf(head, listener, undefined));
+  if (listeners.length <= REFUSING_ALONE_MAX) return refusalsOf(route, head, listeners);
+  const { kind, namespace, hostnames } = route;
+  return reader.select(refusedBy, { kind, namespace, hostnames, ref, index, type, key, query });
 }
+
+/** More listeners that refuse a route are gone through as a run of its own, for each reference. */
+const REFUSING_ALONE_MAX = 16;
+
+type Head = Pick<Candidate, 'ref' | 'index' | 'type' | 'key'>;
+
+/** Of any parents. */
+type AnyRoute = Omit<RouteHead, 'parentRefs'>;
+
+interface RefusedRef extends Head, AnyRoute {
+  readonly query: Query<string, readonly ListenerParent[]>;
+}
+
+const refusedBy: Selection<RefusedRef, readonly Candidate[]> = {
+  name: 'translate/refusedBy',
+  run: (reader, { ref, index, type, key, query, ...route }) =>
+    refusalsOf(route, { ref, index, type, key }, listenersMeant(ref, reader.get(query, key))),
+};
+
+function refusalsOf(route: AnyRoute, head: Head, listeners: readonly ListenerParent[]): readonly Candidate[] {
+  return listeners.map(listener => candidateOf(head, listener, listenerError(route, head.ref, listener)));
+}
+
+function candidateOf(
+  { ref, index, type, key }: Head,
+  { internalName, section, hostname, hostnamesOfPort }: ListenerParent,
+  denied: ConfigError | undefined,
+): Candidate {
+  return { ref, index, type, key, internalName, section, hostname, hostnamesOfPort, denied };
+}
+
+/** One that is not meant matters only if none is. */
+function listenersMeant(ref: ParentReference, all: readonly ListenerParent[]): readonly ListenerParent[] {
+  const meant = all.filter(listener => isMeant(ref, listener));
+  return meant.length > 0 ? meant : all;
+}
+
+/** By name and port, each where the reference has it. */
+function isMeant(ref: ParentReference, { port, section }: ListenerParent): boolean {
+  return (ref.port === undefined || ref.port === port) && (!ref.sectionName || ref.sectionName === section);
+}
+
+/** As `listenerError` of a listener that is meant, without the error. */
+function takes(route: AnyRoute, listener: ListenerParent): boolean {
+  if (!listener.kinds.includes(route.kind)) return false;
+  const hosts = route.hostnames.length === 0 ? ANY_HOST : route.hostnames;
+  for (const [one, namespaces] of listener.namespaces) {
+    const isAllowed = namespaces.has('*') || namespaces.has(route.namespace);
+    if (isAllowed && hosts.some(host => matches(one, host))) return true;
+  }
+  return false;
+}
+
+const ANY_HOST: readonly string[] = ['*'];
 
 const listenersOfGateway: Query<string, readonly ListenerParent[]> = {
   name: 'translate/listenersOfGateway',
@@ -195,26 +246,35 @@ export function isLeftTo({ hostname, hostnamesOfPort }: Candidate, host: string)
 }
 
 /** The first test that fails says why. */
-function listenerError(route: RouteHead, ref: ParentReference, listener: ListenerParent): ConfigError | undefined {
+function listenerError(route: AnyRoute, ref: ParentReference, listener: ListenerParent): ConfigError | undefined {
   if (ref.port !== undefined && ref.port !== listener.port) {
     return configError('NoMatchingParent', `port ${ref.port} not found`);
   }
   if (ref.sectionName && ref.sectionName !== listener.section) {
     return configError('NoMatchingParent', `sectionName ${quoted(ref.sectionName)} not found`);
   }
-  const hosts = route.hostnames.length === 0 ? ['*'] : route.hostnames;
+  const hosts = route.hostnames.length === 0 ? ANY_HOST : route.hostnames;
   const meeting = [...listener.namespaces].filter(([one]) => hosts.some(host => matches(one, host)));
-  const shown = quoted(listener.hostname);
-  if (meeting.length === 0) {
-    return configError('NoMatchingListenerHostname', `no hostnames matched parent hostname ${shown}`);
-  }
+  if (meeting.length === 0) return notMet(listener);
   if (!meeting.some(([, namespaces]) => namespaces.has('*') || namespaces.has(route.namespace))) {
     return configError(
       'NotAllowedByListeners',
-      `hostnames matched parent hostname ${shown}, but namespace ${quoted(route.namespace)} is not allowed by the parent`,
+      `hostnames matched parent hostname ${quoted(listener.hostname)}, but namespace ${quoted(route.namespace)} is not allowed by the parent`,
     );
   }
   if (listener.kinds.includes(route.kind)) return undefined;
   const kind = `${GATEWAY_API}/${routeVersions[route.kind]}/${route.kind}`;
   return configError('NotAllowedByListeners', `kind ${kind} is not allowed`);
+}
+
+/** Of each listener one, for all routes that it does not meet. */
+const unmet = new WeakMap<ListenerParent, ConfigError>();
+
+function notMet(listener: ListenerParent): ConfigError {
+  const known = unmet.get(listener);
+  if (known !== undefined) return known;
+  const message = `no hostnames matched parent hostname ${quoted(listener.hostname)}`;
+  const error = configError('NoMatchingListenerHostname', message);
+  unmet.set(listener, error);
+  return error;
 }

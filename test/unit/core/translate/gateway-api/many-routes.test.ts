@@ -13,6 +13,7 @@ import { egressListener, egressServices } from '../../../../../src/core/select/s
 import { virtualServices, virtualServicesFor } from '../../../../../src/core/select/scope/virtual-services.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { derivedVirtualServices } from '../../../../../src/core/translate/gateway-api/merged-routes.ts';
+import { translatedRoute } from '../../../../../src/core/translate/gateway-api/routes.ts';
 import { nodeOf, proxyOf, world } from '../../../world.ts';
 
 const COUNT = 1_024;
@@ -133,5 +134,62 @@ describe('thousands of routes', () => {
     const { value, found } = sliced(state, router, query);
     expect(value.flat()).toEqual(NAMES.map(name => `${name}.example.com`));
     expect(found).toBeLessThan(500);
+  });
+});
+
+describe('a route with many listeners to look at', () => {
+  const gatewayOf = (count: number): JsonObject => ({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'gw', namespace: 'a' },
+    spec: {
+      gatewayClassName: 'istio',
+      listeners: Array.from({ length: count }, (_, i) => ({
+        name: `l${i}`,
+        port: 80,
+        protocol: 'HTTP',
+        hostname: `h${i}.example.com`,
+      })),
+    },
+  });
+  const routeTo = (parent: JsonObject, hostname: string): JsonObject => ({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name: 'r', namespace: 'a' },
+    spec: {
+      parentRefs: [{ name: 'gw', ...parent }],
+      hostnames: [hostname],
+      rules: [{ backendRefs: [{ name: 's', port: 80 }] }],
+    },
+  });
+  const translated = (parent: JsonObject, hostname: string, count = 64) => {
+    const tracker = new Tracker();
+    const state = world([gatewayOf(count), routeTo(parent, hostname)]);
+    const { candidates } = tracker.get(state, undefined, translatedRoute, { kind: 'HTTPRoute', key: 'a/r' })!;
+    const reasons = [...new Set(candidates.map(({ denied }) => denied?.reason))];
+    return { sections: candidates.map(({ section }) => section), reasons, runs: tracker.stats.runs };
+  };
+
+  it('has those that its reference means and, if there are none, all that refuse it', () => {
+    expect(translated({ sectionName: 'l3' }, 'h3.example.com')).toMatchObject({
+      sections: ['l3'],
+      reasons: [undefined],
+    });
+    expect(translated({ sectionName: 'l3' }, 'h4.example.com')).toMatchObject({
+      sections: ['l3'],
+      reasons: ['NoMatchingListenerHostname'],
+    });
+    const absent = translated({ sectionName: 'l99' }, 'h4.example.com');
+    expect(absent.sections).toHaveLength(64);
+    expect(absent.reasons).toEqual(['NoMatchingParent']);
+    expect(translated({}, 'h4.example.com')).toMatchObject({ sections: ['l4'], reasons: [undefined] });
+  });
+
+  it('is refused with the reasons found in a run of its own for each reference', () => {
+    const refused = (count: number): number => translated({}, 'x.example.com', count).runs;
+    const taken = (count: number): number => translated({}, 'h1.example.com', count).runs;
+    expect(refused(16) - taken(16)).toBe(0);
+    expect(refused(64) - taken(64)).toBe(1);
+    expect(translated({}, 'x.example.com').reasons).toEqual(['NoMatchingListenerHostname']);
   });
 });
