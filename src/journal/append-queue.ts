@@ -6,6 +6,7 @@
 // behind it is rejected with it, and the next seq is the head's plus one again. One group is committed at a time. After
 // its commit `#committed` is called for its batches, then their promises resolve, both in the order of the seqs.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Event } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
 import type { Encoded } from './codec.ts';
@@ -19,6 +20,9 @@ import { UnreadObject } from './unread.ts';
 type Appendable = Encoded | Carried;
 /** What was appended; of carried facts, objects are not parsed. */
 export type Appended = Event | UnreadVersion;
+
+/** As many events are queued and handed to the store in two turns of the event loop: each takes as long as a slice. */
+const OWN_TURN_EVENTS_MIN = 1_000;
 
 /** A call of append. */
 interface Entry {
@@ -112,8 +116,8 @@ export class AppendQueue {
   }
 
   async #run(): Promise<void> {
-    // In a microtask, so that batches appended by one task become one group.
-    await Promise.resolve();
+    // In a microtask at least, so that batches appended by one task become one group.
+    await (this.#queuedEvents < OWN_TURN_EVENTS_MIN ? Promise.resolve() : nextTurn());
     while (this.#queue.length > 0) await this.#commitGroup(this.#takeGroup());
     this.#running = undefined;
   }

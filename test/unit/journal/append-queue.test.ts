@@ -62,3 +62,30 @@ it('an error of the callback after a commit stops neither the queue nor its call
   for (const run of uncaught) expect(run).toThrow('a follower broke');
   expect(uncaught).toHaveLength(2);
 });
+
+it.each([
+  ['one', 10, ['commit', 'turn']],
+  ['two, of thousands of events', 5_000, ['turn', 'commit']],
+])('a batch is queued and committed in %s turns of the event loop', async (_, events, expected) => {
+  const order: string[] = [];
+  class ObservedStore extends MemoryStore {
+    override commit(group: Group): Promise<StoredHead> {
+      order.push('commit');
+      return super.commit(group);
+    }
+  }
+  const queue = new AppendQueue(
+    new ObservedStore(),
+    () => 1,
+    () => undefined,
+    () => undefined,
+  );
+  const turned = new Promise<void>(resolve => {
+    setImmediate(() => {
+      order.push('turn');
+      resolve();
+    });
+  });
+  await Promise.all([queue.append(batch(events)), turned]);
+  expect(order).toEqual(expected);
+});
