@@ -5,6 +5,7 @@
 // Invariant: `disabled` for all metrics is a switch of the mode, not ten disabled metrics. Any later override of the
 // mode turns the switch, and what was recorded before it counts again.
 
+import { keepSorted, listKeys, put, sortedKeysOf } from '../../base/keys.ts';
 import { compareText } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -192,25 +193,29 @@ function oldestFirst(history: TagHistory): readonly MetricsOverrides[] {
 interface MergedTags {
   /** In order. */
   readonly names: readonly string[];
-  readonly overrides: ReadonlyMap<string, MetricsOverrides_TagOverride>;
+  readonly overrideOf: (name: string) => MetricsOverrides_TagOverride;
 }
 
 /** Of more tags the order is found in a run of its own. */
 const MANY_TAGS = 2_048;
 
 function tagsAfter(reader: ProxyReader, overrides: readonly MetricsOverrides[]): MetricTags {
-  const isLong = overrides.some(({ tagOverrides = {} }) => Object.keys(tagOverrides).length > MANY_TAGS);
+  const isLong = overrides.some(({ tagOverrides = {} }) => listKeys(tagOverrides).length > MANY_TAGS);
   return reader.make(metricTags, isLong ? { merged: reader.make(mergedTags, { overrides }) } : { overrides });
 }
 
 const mergedTags: Generator<{ readonly overrides: readonly MetricsOverrides[] }, MergedTags> = {
   name: 'select/mergedMetricTags',
   run: ({ overrides }) => {
+    if (overrides.length === 1) {
+      const { tagOverrides = {} } = overrides[0]!;
+      return { names: sortedKeysOf(tagOverrides), overrideOf: name => tagOverrides[name]! };
+    }
     const merged = new Map<string, MetricsOverrides_TagOverride>();
     for (const { tagOverrides = {} } of overrides) {
-      for (const tag of Object.keys(tagOverrides)) merged.set(tag, tagOverrides[tag]!);
+      for (const tag of listKeys(tagOverrides)) merged.set(tag, tagOverrides[tag]!);
     }
-    return { names: [...merged.keys()].sort(), overrides: merged };
+    return { names: [...merged.keys()].sort(), overrideOf: name => merged.get(name)! };
   },
   work: ({ names }) => workOfList(names),
 };
@@ -222,17 +227,22 @@ const metricTags: Generator<
 > = {
   name: 'select/metricTags',
   run: ({ overrides: given = [], merged = mergedTags.run({ overrides: given }) }) => {
-    const dimensions: (readonly [string, string])[] = [];
+    const dimensions: Record<string, string> = {};
+    const set: string[] = [];
     const tagsToRemove: string[] = [];
     for (const tag of merged.names) {
-      const { operation, value = '' } = merged.overrides.get(tag)!;
+      const { operation, value = '' } = merged.overrideOf(tag);
       if (operation === 'REMOVE') tagsToRemove.push(tag);
-      else dimensions.push([tag, value]);
+      else {
+        set.push(tag);
+        put(dimensions, tag, value);
+      }
     }
-    return { dimensions: dimensions.length === 0 ? undefined : Object.fromEntries(dimensions), tagsToRemove };
+    keepSorted(dimensions, set);
+    return { dimensions: set.length === 0 ? undefined : dimensions, tagsToRemove };
   },
   work: (_, { overrides = [], merged }) =>
-    workOfList(merged?.names ?? overrides.flatMap(({ tagOverrides = {} }) => Object.keys(tagOverrides))),
+    workOfList(merged?.names ?? overrides.flatMap(({ tagOverrides = {} }) => listKeys(tagOverrides))),
 };
 
 function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {

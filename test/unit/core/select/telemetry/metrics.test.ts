@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { keptKeys } from '../../../../../src/core/base/keys.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { type StatsSpec, stats } from '../../../../../src/core/select/telemetry/metrics.ts';
 import type { TrafficClass } from '../../../../../src/core/select/telemetry/traffic-class.ts';
@@ -149,7 +150,8 @@ describe('metrics', () => {
       const state = withLevels({ namespace: { metrics: [{ overrides: [{ tagOverrides: tags }] }] } }, MESH);
       const tracker = new Tracker();
       const { dimensions = {}, tagsToRemove } = tracker.get(state, proxy, stats, 'outbound')[0]!.overrides[0]!;
-      return { names: Object.keys(dimensions), tagsToRemove, generated: tracker.stats.generated };
+      const names = Object.keys(dimensions);
+      return { names, kept: keptKeys(dimensions), tagsToRemove, generated: tracker.stats.generated };
     };
     const few = made(2_000);
     const many = made(3_000);
@@ -158,6 +160,14 @@ describe('metrics', () => {
     expect(many.tagsToRemove.filter(isFew)).toEqual(few.tagsToRemove);
     expect(few.names).toEqual([...few.names].sort());
     expect([few.generated, many.generated]).toEqual([1, 2]);
+    // Encoding need not list and sort them again.
+    expect([few.kept, many.kept]).toEqual([undefined, many.names]);
+  });
+
+  it('keep a tag whose name cannot be assigned to', () => {
+    const tagOverrides = Object.fromEntries([['__proto__', { value: 'v' }]]);
+    const [{ dimensions } = {}] = specs({ namespace: { metrics: [{ overrides: [{ tagOverrides }] }] } })[0]!.overrides;
+    expect(Object.entries(dimensions!)).toEqual([['__proto__', 'v']]);
   });
 
   it('have overrides that are many merged in a run of its own', () => {
