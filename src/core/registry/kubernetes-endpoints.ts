@@ -27,7 +27,7 @@ export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
       slices.length === 0
         ? [reader.get(endpointsOfObject, key)]
         : slices.map(slice => reader.get(endpointsOfSlice, `${cluster}/${slice.namespace}/${slice.name}`));
-    const found = withoutRepeats(lists.flat());
+    const found = withoutRepeats(joined(lists));
     if (reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES'))
       append(found, selectedEntries(reader, key, cluster));
     return found;
@@ -35,11 +35,12 @@ export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
 };
 
 function withoutRepeats(endpoints: readonly Endpoint[]): Endpoint[] {
-  const seen = new Set<string>();
-  return endpoints.filter(({ addresses, portName }) => {
-    const id = `${addresses[0]}|${portName}`;
-    if (seen.has(id)) return false;
-    seen.add(id);
+  const seen = new Map<string, Set<string | undefined>>();
+  return endpoints.filter(({ addresses: [address], portName }) => {
+    const known = seen.get(portName);
+    if (known === undefined) seen.set(portName, new Set([address]));
+    else if (known.has(address)) return false;
+    else known.add(address);
     return true;
   });
 }

@@ -2,11 +2,12 @@
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
 import { append } from '../base/append.ts';
+import { blocksOf, joined } from '../base/groups.ts';
 import { isIpv6 } from '../base/ip.ts';
 import { withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
-import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader, type Selection } from '../query/reader.ts';
 import { networkOf } from './clusters.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
@@ -39,13 +40,35 @@ export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
     const service = slice?.labels[SERVICE_NAME_LABEL];
     if (slice === undefined || service === undefined || !isUsable(slice)) return [];
     const traits = reader.get(traitsOf, `${slice.cluster}/${slice.namespace}/${service}`);
-    const ports = slice.spec.ports.map(port => ({ name: port.name, port: port.port ?? 0 }));
+    const { endpoints, ports } = slice.spec;
+    if (endpoints.length * ports.length <= ENDPOINTS_ALONE_MAX) {
+      return endpointsOfPart.run(reader, { slice, traits, endpoints });
+    }
+    const size = Math.max(1, Math.floor(ENDPOINTS_TOGETHER / ports.length));
+    const parts = blocksOf(endpoints, size).map(block => ({ slice, traits, endpoints: block }));
+    return joined(parts.map(part => reader.select(endpointsOfPart, part)));
+  },
+};
+
+/** More are made in blocks, so that they stay made when the work is interrupted. */
+const ENDPOINTS_ALONE_MAX = 4_096;
+const ENDPOINTS_TOGETHER = 1_024;
+
+interface SlicePart {
+  readonly slice: Obj<'EndpointSlice'>;
+  readonly traits: Traits;
+  readonly endpoints: Obj<'EndpointSlice'>['spec']['endpoints'];
+}
+
+const endpointsOfPart: Selection<SlicePart, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfSlicePart',
+  run: (reader, { slice: { cluster, namespace, spec }, traits, endpoints }) => {
+    const ports = spec.ports.map(port => ({ name: port.name, port: port.port ?? 0 }));
     const found: Endpoint[] = [];
-    for (const endpoint of slice.spec.endpoints) {
-      const health = healthOf(endpoint.conditions, traits);
-      for (const address of endpoint.addresses) {
-        const where = { cluster: slice.cluster, namespace: slice.namespace, address, targetRef: endpoint.targetRef };
-        append(found, endpointsOfAddress(reader, where, ports, health, traits));
+    for (const { conditions, addresses, targetRef } of endpoints) {
+      const health = healthOf(conditions, traits);
+      for (const address of addresses) {
+        append(found, endpointsOfAddress(reader, { cluster, namespace, address, targetRef }, ports, health, traits));
       }
     }
     return found;

@@ -14,6 +14,7 @@ import { account, each, type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { statusList } from '../status.ts';
 import { checkIpOrCidr, isUnixAddress } from '../validate/addresses.ts';
+import { checkEndpointCount } from '../validate/endpoint-count.ts';
 import { checkPort, checkProtocol } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkEndpoint } from './validate/endpoints.ts';
@@ -80,6 +81,9 @@ function checkServiceEntry(spec: ServiceEntry, report: Report, raw: RawObject): 
   checkPorts(ports, report);
   checkResolution(spec, raw, report);
   checkSeveralHosts(spec, report);
+  const own = resolution === 'DNS' ? Math.max(1, endpoints.length) : endpoints.length;
+  const count = hosts.length * Math.max(1, addresses.length) * ports.length * own;
+  checkEndpointCount(count, 'hosts times addresses times ports times endpoints', 'spec.endpoints', report);
   checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw), noneAllowed: true }, report);
 }
 

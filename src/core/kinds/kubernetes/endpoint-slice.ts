@@ -5,6 +5,7 @@ import { isIpv4, isIpv6 } from '../../base/ip.ts';
 import type { Obj } from '../../model/object.ts';
 import { each, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
+import { checkEndpointCount } from '../validate/endpoint-count.ts';
 import { isDns1123Subdomain } from '../validate/names.ts';
 import { isPort } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
@@ -170,6 +171,8 @@ function checkSlice(decoded: Decoded, report: Report): void {
   if (endpoints.length > ENDPOINTS_MAX)
     report('endpoints', `${endpoints.length} are too many: at most ${ENDPOINTS_MAX}`);
   if (ports.length > PORTS_MAX) report('ports', `${ports.length} are too many: at most ${PORTS_MAX}`);
+  const listed = endpoints.reduce((sum, { addresses = [] }) => sum + addresses.length, 0);
+  checkEndpointCount(listed * ports.length, 'addresses times ports', 'endpoints', report);
   endpoints.forEach((endpoint, i) => {
     const { addresses = [] } = endpoint;
     const at = `endpoints[${i}].addresses`;

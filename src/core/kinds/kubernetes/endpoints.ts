@@ -4,6 +4,7 @@ import type { Obj } from '../../model/object.ts';
 import { each, type Reference } from '../references.ts';
 import type { Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
+import { checkEndpointCount } from '../validate/endpoint-count.ts';
 import { checkPort } from '../validate/ports.ts';
 import { type TargetRef, targetRefFields } from './endpoint-slice.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
@@ -102,7 +103,10 @@ function flattenAddress({ ip = '', hostname = '', nodeName = '', targetRef }: De
 }
 
 function checkEndpoints(decoded: Decoded, report: Report): void {
+  let count = 0;
   (decoded.subsets ?? []).forEach((subset, i) => {
+    const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+    count += (addresses.length + notReadyAddresses.length) * ports.length;
     for (const list of ['addresses', 'notReadyAddresses'] as const) {
       (subset[list] ?? []).forEach(({ ip = '' }, j) => {
         checkIp(ip, `subsets[${i}].${list}[${j}].ip`, report);
@@ -112,6 +116,7 @@ function checkEndpoints(decoded: Decoded, report: Report): void {
       checkPort(port, `subsets[${i}].ports[${j}].port`, report);
     });
   });
+  checkEndpointCount(count, 'addresses times ports', 'subsets', report);
 }
 
 function endpointsReferences(obj: Obj<'Endpoints'>): readonly Reference[] {

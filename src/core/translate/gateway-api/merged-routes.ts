@@ -21,24 +21,31 @@ import { type TranslatedRoute, translatedRouteObject } from './routes.ts';
 export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
   name: 'translate/derivedVirtualServices',
   run: reader => {
-    const done: Obj<'VirtualService'>[] = [];
+    const byKey = reader.get(routesByKey, '');
+    const done = [...(byKey.get('') ?? [])];
+    const ofMany = byKey.size > HOSTS_ALONE_MAX ? aloneInBlocks(reader, byKey) : undefined;
+    for (const [key, members] of byKey) {
+      if (key === '') continue;
+      const [only] = members;
+      if (members.length === 1) done.push(ofMany?.get(key) ?? mergedAlone(key, only!));
+      else done.push(reader.make(mergedRoutes, { key, members: [...members].sort(byAgeAndNamespace) }));
+    }
+    return done;
+  },
+};
+
+/** Of each parent and host; under '' what is not merged. In the order of kinds and keys. */
+const routesByKey: Query<'', ReadonlyMap<string, readonly Obj<'VirtualService'>[]>> = {
+  name: 'translate/routesByKey',
+  run: reader => {
     const byKey = new Map<string, Obj<'VirtualService'>[]>();
     for (const kind of routeKinds) {
       const routes: readonly Obj<RouteKind>[] = allOfRevision(reader, kind);
       for (const translated of translationsOf(reader, routes)) {
-        for (const { key, object } of translated?.derived ?? []) {
-          if (key === '') done.push(object);
-          else addTo(byKey, key, object);
-        }
+        for (const { key, object } of translated?.derived ?? []) addTo(byKey, key, object);
       }
     }
-    const ofMany = byKey.size > HOSTS_ALONE_MAX ? aloneInBlocks(reader, byKey) : undefined;
-    for (const [key, members] of byKey) {
-      const [only] = members;
-      if (members.length === 1) done.push(ofMany?.get(key) ?? mergedAlone(key, only!));
-      else done.push(reader.make(mergedRoutes, { key, members: members.sort(byAgeAndNamespace) }));
-    }
-    return done;
+    return byKey;
   },
 };
 
@@ -102,7 +109,7 @@ function aloneInBlocks(
   byKey: ReadonlyMap<string, readonly Obj<'VirtualService'>[]>,
 ): ReadonlyMap<string, Obj<'VirtualService'>> {
   const found = new Map<string, Obj<'VirtualService'>>();
-  const keysAlone = [...byKey].flatMap(([key, members]) => (members.length === 1 ? [key] : []));
+  const keysAlone = [...byKey].flatMap(([key, members]) => (key !== '' && members.length === 1 ? [key] : []));
   for (const keys of blocksOf(keysAlone, HOSTS_TOGETHER)) {
     const made = reader.make(mergedAloneBlock, { keys, routes: keys.map(key => byKey.get(key)![0]!) });
     for (const [i, key] of keys.entries()) found.set(key, made[i]!);

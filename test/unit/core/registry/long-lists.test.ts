@@ -3,24 +3,65 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { ENDPOINTS_OF_OBJECT_MAX } from '../../../../src/core/kinds/validate/endpoint-count.ts';
 import type { Endpoint } from '../../../../src/core/model/service.ts';
 import type { ServiceRef } from '../../../../src/core/model/service-ref.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { endpointIndexOf } from '../../../../src/core/registry/endpoint-index.ts';
 import { endpointShards } from '../../../../src/core/registry/endpoints.ts';
 import { ask, world } from '../../world.ts';
-import { pod, service, serviceEntry, workloadEntry } from './fixtures.ts';
+import { metadata, pod, service, serviceEntry, workloadEntry } from './fixtures.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const address = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 
 describe('a ServiceEntry', () => {
-  test('of 250 ports and 1,000 endpoints has 250,000', () => {
-    const ports = numbers(250).map(i => ({ number: i + 1, name: `p${i}`, protocol: 'TCP' }));
+  test('of 100 ports and 1,000 endpoints has 100,000', () => {
+    const ports = numbers(100).map(i => ({ number: i + 1, name: `p${i}`, protocol: 'TCP' }));
     const endpoints = numbers(1_000).map(i => ({ address: address(i) }));
     const state = world([serviceEntry('ext', { hosts: ['a.com'], ports, endpoints, resolution: 'STATIC' })]);
     const [shard] = ask(state, endpointShards, { hostname: 'a.com', namespace: 'default' });
-    expect(shard?.endpoints).toHaveLength(250_000);
+    expect(shard?.endpoints).toHaveLength(ENDPOINTS_OF_OBJECT_MAX);
+  });
+});
+
+describe('a slice of many ports', () => {
+  const ref: ServiceRef = { hostname: 'web.default.svc.cluster.local', namespace: 'default' };
+  const sliced = (ports: number, endpoints: number): readonly JsonObject[] => {
+    const listed = numbers(ports).map(i => ({ name: `p${i}`, port: i + 1 }));
+    const own = {
+      addressType: 'IPv4',
+      ports: listed,
+      endpoints: numbers(endpoints).map(i => ({ addresses: [address(i)] })),
+    };
+    const labels = { 'kubernetes.io/service-name': 'web' };
+    const object = {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: metadata('web-1', { labels }),
+      ...own,
+    };
+    return [service('web', { ports: listed }), object];
+  };
+
+  test('has its endpoints made in blocks, in order and each once', () => {
+    const tracker = new Tracker();
+    const [shard] = tracker.get(world(sliced(100, 100)), undefined, endpointShards, ref);
+    const expected = numbers(100).flatMap(i => numbers(100).map(port => `${address(i)} p${port}`));
+    expect(shard!.endpoints.map(({ addresses, portName }) => `${addresses[0]} ${portName}`)).toEqual(expected);
+  });
+
+  test('goes on with the blocks that interrupted work has made', () => {
+    const state = world(sliced(100, 100));
+    const tracker = new Tracker();
+    const slices = [];
+    for (let isDone = false; !isDone && slices.length < 100; ) {
+      const { value, finished } = tracker.within(300, () => tracker.get(state, undefined, endpointShards, ref));
+      isDone = value !== undefined;
+      slices.push(finished);
+    }
+    // Of 10,000 endpoints 300 each, and little of each slice is for what those before it have made.
+    expect(slices.length).toBeLessThan(50);
   });
 });
 

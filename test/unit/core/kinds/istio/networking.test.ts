@@ -196,6 +196,29 @@ describe('validation of a Gateway', () => {
   });
 });
 
+describe('the lists of a ServiceEntry, which multiply', () => {
+  const made = (resolution: string, hosts: number, ports: number, endpoints: number): readonly string[] =>
+    problemsOf(
+      withSpec('ServiceEntry', {
+        resolution,
+        hosts: Array.from({ length: hosts }, (_, i) => `h${i}.com`),
+        ports: Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, number: i + 1, protocol: 'HTTP' })),
+        endpoints: Array.from({ length: endpoints }, (_, i) => ({ address: `10.0.${i >> 8}.${i & 255}` })),
+      }),
+    );
+
+  test.each([
+    ['STATIC', 10, 100, 100, undefined],
+    ['STATIC', 10, 101, 100, 101_000],
+    ['STATIC', 256, 256, 4_096, 268_435_456],
+    ['DNS', 256, 256, 0, undefined],
+  ])('%s, %i hosts, %i ports, %i endpoints', (resolution, hosts, ports, endpoints, count) => {
+    const what = 'hosts times addresses times ports times endpoints';
+    const problem = `spec.endpoints: ${what} come to ${count} endpoints; at most 100000 are allowed`;
+    expect(made(resolution, hosts, ports, endpoints)).toEqual(count === undefined ? [] : [problem]);
+  });
+});
+
 describe('validation of a ServiceEntry', () => {
   const port = { number: 80, name: 'http', protocol: 'HTTP' };
   const entry = (rest: JsonObject): JsonObject => ({ hosts: ['a.com'], ports: [port], ...rest });

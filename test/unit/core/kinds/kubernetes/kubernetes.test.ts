@@ -322,6 +322,34 @@ test.each<[KindName, JsonObject, string]>([
   expect(problemsOf(of(kind, rest))).toEqual([problem]);
 });
 
+describe('addresses times ports', () => {
+  const lists = (addresses: number, ports: number) => ({
+    ips: Array.from({ length: addresses }, (_, i) => `10.0.${i >> 8}.${i & 255}`),
+    ports: Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, port: i + 1 })),
+  });
+  const slice = (addresses: number, count: number): JsonObject => {
+    const { ips, ports } = lists(addresses, count);
+    return of('EndpointSlice', { addressType: 'IPv4', endpoints: ips.map(ip => ({ addresses: [ip] })), ports });
+  };
+  const endpoints = (addresses: number, count: number): JsonObject => {
+    const { ips, ports } = lists(addresses, count);
+    const all = ips.map(ip => ({ ip }));
+    const half = addresses / 2;
+    const subset = { addresses: all.slice(0, half), notReadyAddresses: all.slice(half), ports };
+    return of('Endpoints', { subsets: [subset] });
+  };
+
+  test.each([
+    ['endpoints', slice],
+    ['subsets', endpoints],
+  ])('of %s are limited', (path, made) => {
+    expect(problemsOf(made(1_000, 100))).toEqual([]);
+    expect(problemsOf(made(1_000, 101))).toEqual([
+      `${path}: addresses times ports come to 101000 endpoints; at most 100000 are allowed`,
+    ]);
+  });
+});
+
 describe('the addresses of a Pod', () => {
   const pod = (podIPs: readonly string[]): JsonObject => ({
     apiVersion: 'v1',
