@@ -95,7 +95,7 @@ export function keysOfWorkloads(workloads: readonly Labels[]): ReadonlySet<strin
 
 /** The lists under the keys, as one. */
 export function filedUnder<T>(filed: ReadonlyMap<string, readonly T[]>, keys: ReadonlySet<string>): readonly T[] {
-  // A workload may have ten thousand labels, where few things are filed, or the other way round.
+  // A workload may have thousands of labels, where few things are filed, or the other way round.
   if (filed.size < keys.size) return [...filed].flatMap(([key, items]) => (keys.has(key) ? items : []));
   return [...keys].flatMap(key => filed.get(key) ?? []);
 }

@@ -5,7 +5,7 @@
 // Invariant: `disabled` for all metrics is a switch of the mode, not ten disabled metrics. Any later override of the
 // mode turns the switch, and what was recorded before it counts again.
 
-import { keepSorted, listKeys, put, sortedKeysOf } from '../../base/keys.ts';
+import { listKeys, objectOf, sortedKeysOf } from '../../base/keys.ts';
 import { compareText } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -227,19 +227,14 @@ const metricTags: Generator<
 > = {
   name: 'select/metricTags',
   run: ({ overrides: given = [], merged = mergedTags.run({ overrides: given }) }) => {
-    const dimensions: Record<string, string> = {};
     const set: string[] = [];
     const tagsToRemove: string[] = [];
     for (const tag of merged.names) {
-      const { operation, value = '' } = merged.overrideOf(tag);
-      if (operation === 'REMOVE') tagsToRemove.push(tag);
-      else {
-        set.push(tag);
-        put(dimensions, tag, value);
-      }
+      if (merged.overrideOf(tag).operation === 'REMOVE') tagsToRemove.push(tag);
+      else set.push(tag);
     }
-    keepSorted(dimensions, set);
-    return { dimensions: set.length === 0 ? undefined : dimensions, tagsToRemove };
+    const dimensions = set.length === 0 ? undefined : objectOf(set, tag => merged.overrideOf(tag).value ?? '');
+    return { dimensions, tagsToRemove };
   },
   work: (_, { overrides = [], merged }) =>
     workOfList(merged?.names ?? overrides.flatMap(({ tagOverrides = {} }) => listKeys(tagOverrides))),
