@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceSet } from '../engine/resource-set.ts';
 import type { SessionInput, Versions, View } from '../session/session.ts';
 
-/** More resources of one type take turns. */
-export const RESOURCES_PER_TURN = 16_384;
+/** A set of more resources takes turns. */
+export const LONG_SET_MIN = 16_384;
 
 export type Sets = ReadonlyMap<string, ResourceSet>;
 
@@ -17,9 +17,13 @@ export function viewAt(stateSeq: number, aliased: Sets): View {
 }
 
 /** What `evaluated` gives: at once, unless the view has a long list that the one before did not have. */
-export function inTurns(view: Sets, before: Sets, evaluated: () => SessionInput): Promise<SessionInput> | SessionInput {
+export function evaluatedInTurns(
+  view: Sets,
+  before: Sets,
+  evaluated: () => SessionInput,
+): Promise<SessionInput> | SessionInput {
   for (const [typeUrl, set] of view) {
-    if (set.size > RESOURCES_PER_TURN && before.get(typeUrl) !== set) return betweenTurns(evaluated);
+    if (set.size > LONG_SET_MIN && before.get(typeUrl) !== set) return betweenTurns(evaluated);
   }
   return evaluated();
 }

@@ -8,6 +8,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { joined } from '../../core/base/groups.ts';
+import type { Steps } from '../../core/base/steps.ts';
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { SDS } from '../session/types.ts';
 import { framedString, joinSmallParts, lengthOf } from '../wire/frame.ts';
@@ -151,12 +152,12 @@ function withNonce({ pieces }: Body, nonce: string): readonly Buffer[] {
 }
 
 /** At once if one step is enough. */
-function inTurns<R>(steps: Generator<undefined, R>): R | Promise<R> {
+function inTurns<R>(steps: Steps<R>): R | Promise<R> {
   const step = steps.next();
   return step.done === true ? step.value : goOn(steps);
 }
 
-async function goOn<R>(steps: Generator<undefined, R>): Promise<R> {
+async function goOn<R>(steps: Steps<R>): Promise<R> {
   for (;;) {
     await nextTurn();
     const step = steps.next();
@@ -165,7 +166,7 @@ async function goOn<R>(steps: Generator<undefined, R>): Promise<R> {
 }
 
 /** Pauses after each RESOURCES_PER_TURN resources. */
-function* assembling(content: ResponseContent, keyOf: KeyOf): Generator<undefined, Body> {
+function* assembling(content: ResponseContent, keyOf: KeyOf): Steps<Body> {
   const { protocol, set, names, removed } = content;
   const frames: (readonly Buffer[])[] = [];
   for (let from = 0; from < names.length; from += RESOURCES_PER_TURN) {

@@ -30,7 +30,7 @@ import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { InputQueue } from './input-queue.ts';
 import { inItsTurn, NAMES_PER_TURN, nextTurn } from './large-request.ts';
-import { inTurns, type Sets, viewAt } from './large-view.ts';
+import { evaluatedInTurns, type Sets, viewAt } from './large-view.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import type { Incoming, StreamInput } from './stream-input.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
@@ -320,7 +320,7 @@ export class AdsStream implements Sender {
     const before = this.#sets;
     this.#sets = sets;
     if (!state.proxies.has(this.connection)) return { kind: 'Failed', evaluation };
-    return inTurns(sets, before, () => ({ kind: 'Evaluated', evaluation, view: viewAt(state.seq, sets) }));
+    return evaluatedInTurns(sets, before, () => ({ kind: 'Evaluated', evaluation, view: viewAt(state.seq, sets) }));
   }
 
   #notEvaluated(evaluation: number, error: unknown): SessionInput {
