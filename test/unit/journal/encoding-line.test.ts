@@ -17,22 +17,24 @@ const encoded = (bodyOf: () => string) =>
     return { source: fact.source, kind: fact.kind, body: bodyOf(), fact };
   };
 
+function countingLine(body = '') {
+  const counts = { encoded: 0 };
+  const bodyOf = (): string => {
+    counts.encoded++;
+    return body;
+  };
+  return { line: new EncodingLine(encoded(bodyOf), 'memory'), counts };
+}
+
 describe('the encoding queue of a journal', () => {
   it('encodes a large batch in slices, and keeps the order of those behind it', async () => {
-    let count = 0;
-    const line = new EncodingLine(
-      encoded(() => {
-        count++;
-        return '';
-      }),
-      'memory',
-    );
+    const { line, counts } = countingLine();
     let most = 0;
     let before = 0;
     let running = true;
     const turn = (): void => {
-      most = Math.max(most, count - before);
-      before = count;
+      most = Math.max(most, counts.encoded - before);
+      before = counts.encoded;
       if (running) setImmediate(turn);
     };
     setImmediate(turn);
@@ -73,36 +75,22 @@ describe('the encoding queue of a journal', () => {
   });
 
   it('encodes the first slice of a large batch at once', async () => {
-    let count = 0;
-    const line = new EncodingLine(
-      encoded(() => {
-        count++;
-        return '';
-      }),
-      'memory',
-    );
+    const { line, counts } = countingLine();
     const passed = line.pass(timers(3 * ENCODED_AT_ONCE, 'large'), batch => batch.length);
-    expect(count).toBe(ENCODED_AT_ONCE);
+    expect(counts.encoded).toBe(ENCODED_AT_ONCE);
     expect(await passed).toBe(3 * ENCODED_AT_ONCE);
   });
 
   it('encodes one fact a turn where each becomes a text of some size', async () => {
-    let count = 0;
     const body = 'x'.repeat(ENCODED_CHARS_AT_ONCE);
-    const line = new EncodingLine(
-      encoded(() => {
-        count++;
-        return body;
-      }),
-      'memory',
-    );
+    const { line, counts } = countingLine(body);
     const passed = line.pass(timers(5, 'large'), batch => batch.length);
-    const seen = [count];
-    const loop = countLoopTurns(() => seen.push(count));
+    const seen = [counts.encoded];
+    const loop = countLoopTurns(() => seen.push(counts.encoded));
     expect(await passed).toBe(5);
     loop.stop();
     expect(seen.filter((now, i) => now - (seen[i - 1] ?? 0) > 1)).toEqual([]);
-    expect(count).toBe(5);
+    expect(counts.encoded).toBe(5);
   });
 
   it('encodes a fact of many members in steps, a turn each', async () => {

@@ -51,7 +51,7 @@ describe('a slice of many ports', () => {
     expect(shard!.endpoints.map(({ addresses, portName }) => `${addresses[0]} ${portName}`)).toEqual(expected);
   });
 
-  test('goes on with the blocks that interrupted work has made', () => {
+  test('reuses the blocks that interrupted work has made', () => {
     const state = world(sliced(100, 100));
     const tracker = new Tracker();
     const slices = [];
