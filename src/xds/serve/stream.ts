@@ -238,6 +238,7 @@ export class AdsStream implements Sender {
       case 'Evaluate':
         return this.#evaluate(effect.evaluation);
       case 'Respond':
+        if (effect.names.length > NAMES_PER_TURN) return nextTurn().then(() => this.#respond(effect));
         this.#respond(effect);
         break;
       case 'Nacked':
@@ -332,7 +333,8 @@ export class AdsStream implements Sender {
     return { kind: 'Failed', evaluation };
   }
 
-  #respond(response: Response): void {
+  #respond(response: Response): undefined {
+    if (this.ended) return;
     const set = this.#sets.get(response.typeUrl);
     if (set === undefined) this.failed(new Error(`no resources for a response of ${response.typeUrl}`));
     else new ResponseWrite(this.#context, this, response, set).start();

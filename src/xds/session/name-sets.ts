@@ -9,6 +9,8 @@ import type { Versions } from './session.ts';
 
 type Names = ReadonlySet<string>;
 type NameList = readonly string[];
+/** A set of names, or something by name. */
+type Has = Pick<Names, 'has'>;
 
 /** Memoises by the identity of both arguments, for as long as both exist. */
 function memoByPair<A extends object, B extends object, R>(make: (a: A, b: B) => R): (a: A, b: B) => R {
@@ -50,24 +52,28 @@ export const sorted: (names: Names) => NameList = memoByOne(names => [...names].
 
 export const namesOf: (versions: Versions) => NameList = memoByOne(versions => [...versions.keys()]);
 
-/** The names in both sets; `a` itself if it is a subset of `b`. */
-export const intersection: (a: Names, b: Names) => Names = memoByPair((a, b) => {
-  const both = new Set([...a].filter(name => b.has(name)));
-  return both.size === a.size ? a : both.size === 0 ? empty : both;
-});
+/** The names in both; `a` itself if it is a subset of `b`. */
+export const intersection: (a: Names, b: Has) => Names = memoByPair((a, b) => kept(a, name => b.has(name)));
 
-/** The set without the names of the list; `a` itself if none of them is in it. */
-export const without: (a: Names, list: NameList) => Names = memoByPair((a, list) => {
-  const gone = list.filter(name => a.has(name));
-  if (gone.length === 0) return a;
-  const left = new Set(a);
-  for (const name of gone) left.delete(name);
-  return left.size === 0 ? empty : left;
-});
+/** The names of `a` that are not in `b`; `a` itself if none of them is. */
+export const difference: (a: Names, b: Has) => Names = memoByPair((a, b) => kept(a, name => !b.has(name)));
+
+function kept(names: Names, isKept: (name: string) => boolean): Names {
+  const all = [...names];
+  const left = all.filter(isKept);
+  return left.length === all.length ? names : left.length === 0 ? empty : new Set(left);
+}
 
 export const unionWith: (a: Names, list: NameList) => Names = memoByPair((a, list) =>
   list.every(name => a.has(name)) ? a : a.size === 0 ? setOf(list) : new Set([...a, ...list]),
 );
+
+/** The names in either; one of both itself if it has the other. */
+export const union: (a: Names, b: Names) => Names = memoByPair((a, b) => {
+  const [large, small] = a.size < b.size ? [b, a] : [a, b];
+  for (const name of small) if (!large.has(name)) return new Set([...large, ...small]);
+  return large;
+});
 
 /** The names of both lists. */
 export const unionOf: (a: NameList, b: NameList) => Names = memoByPair((a, b) =>
@@ -82,7 +88,8 @@ const present: (list: NameList, versions: Versions) => NameList = memoByPair((li
 
 /** The names of the set that have no version, sorted. */
 export const absent: (names: Names, versions: Versions) => NameList = memoByPair((names, versions) => {
-  const found = [...names].filter(name => !versions.has(name));
+  const found: string[] = [];
+  for (const name of names) if (!versions.has(name)) found.push(name);
   return found.length === 0 ? noList : found.sort();
 });
 
@@ -91,15 +98,17 @@ export const absent: (names: Names, versions: Versions) => NameList = memoByPair
  * throughout.
  */
 export function mergePresent(versions: Versions, list: NameList, names: Names): NameList {
-  return names.size === 0 ? list : mergeLists(list, present(sorted(names), versions));
+  if (names.size === 0 || list.length === versions.size) return list;
+  return mergeLists(list, present(sorted(names), versions));
 }
 
 const mergeLists: (a: NameList, b: NameList) => NameList = memoByPair((a, b) => {
   if (b.length === 0) return a;
-  const all = new Set(a);
-  for (const name of b) all.add(name);
-  if (all.size === a.length) return a;
-  return all.size === b.length ? b : [...all].sort();
+  if (a.length === 0) return b;
+  // A list that has the other one is the result, and its set is made once for all of its uses.
+  const [long, short] = a.length < b.length ? [b, a] : [a, b];
+  const all = setOf(long);
+  return short.every(name => all.has(name)) ? long : [...new Set([...long, ...short])].sort();
 });
 
 export interface VersionDiff {
@@ -111,11 +120,15 @@ export interface VersionDiff {
 /** From the versions that a client holds to the generated ones. */
 export const diffVersions: (before: Versions, now: Versions) => VersionDiff = memoByPair((before, now) => {
   const changed: string[] = [];
-  for (const [name, version] of now) if (before.get(name) !== version) changed.push(name);
-  const gone = [...before.keys()].filter(name => !now.has(name));
+  let stayed = 0;
+  now.forEach((version, name) => {
+    const held = before.get(name);
+    if (held !== undefined) stayed++;
+    if (held !== version) changed.push(name);
+  });
   return {
     // One list for all streams that are sent everything.
     changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? noList : changed,
-    gone: gone.length === 0 ? noList : gone,
+    gone: stayed === before.size ? noList : [...before.keys()].filter(name => !now.has(name)),
   };
 });

@@ -14,14 +14,14 @@
 
 import {
   absent,
+  difference,
   diffVersions,
   intersection,
   mergePresent,
   namesOf,
   noList,
-  sorted,
+  union,
   unionWith,
-  without,
 } from './name-sets.ts';
 import { type Aliases, type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
@@ -63,10 +63,7 @@ export function planResponse(
   const heldRemovals = holds ? removalsToHold(session, watch, gone, stateSeq) : noHeldRemovals;
   const after: Watch = {
     ...watch,
-    clientVersions:
-      heldRemovals.size === 0
-        ? set
-        : new Map([...set, ...[...heldRemovals.keys()].map(name => [name, watch.clientVersions.get(name)!] as const)]),
+    clientVersions: heldRemovals.size === 0 ? set : withHeld(set, watch.clientVersions, heldRemovals),
     heldRemovals,
     nackedNames: session.protocol === 'sotw' ? stillPresent(watch.nackedNames, set) : watch.nackedNames,
     due: nothingDue,
@@ -78,6 +75,13 @@ export function planResponse(
       ? planSotw(typeUrl, watch, set, due, changed, removable)
       : planDelta(typeUrl, watch, set, due, sortedUnion(changed, heldAndBack(watch, set)), removable, heldRemovals);
   return [after, aliases.size === 0 ? planned : withAliases(planned, set, due, aliases)];
+}
+
+/** The versions in the set, and of what is held back those that the client has. */
+function withHeld(set: Versions, before: Versions, heldRemovals: ReadonlyMap<string, number>): Versions {
+  const versions = new Map(set);
+  for (const name of heldRemovals.keys()) versions.set(name, before.get(name)!);
+  return versions;
 }
 
 function planSotw(
@@ -162,7 +166,7 @@ function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
     return due.answer || due.everything || due.names.size > 0 ? due : nothingDue;
   }
   const warming = intersection(session.warmingClusters, watch.names);
-  const names = due.names.size === 0 ? warming : new Set([...due.names, ...warming]);
+  const names = union(due.names, warming);
   return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
 }
 
@@ -176,9 +180,11 @@ function removalsToHold(
   stateSeq: number,
 ): ReadonlyMap<string, number> {
   const kept = new Map<string, number>();
+  const isNewReleasable = isReleasable(session, watch, stateSeq);
   for (const name of gone) {
-    const since = watch.heldRemovals.get(name) ?? stateSeq;
-    if (!isReleasable(session, watch, since)) kept.set(name, since);
+    const since = watch.heldRemovals.get(name);
+    if (!(since === undefined ? isNewReleasable : isReleasable(session, watch, since)))
+      kept.set(name, since ?? stateSeq);
   }
   return kept;
 }
@@ -221,12 +227,10 @@ export function warmingAfter(
   watch: Watch,
 ): ReadonlySet<string> {
   if (typeUrl === CDS) {
-    const warming = unionWith(session.warmingClusters, planned.newToClient);
-    const gone = absent(warming, watch.clientVersions);
-    return gone.length === 0 ? warming : without(warming, gone);
+    return intersection(unionWith(session.warmingClusters, planned.newToClient), watch.clientVersions);
   }
   if (typeUrl !== EDS || session.warmingClusters.size === 0) return session.warmingClusters;
-  return without(session.warmingClusters, sorted(intersection(session.warmingClusters, watch.names)));
+  return difference(session.warmingClusters, watch.names);
 }
 
 /** State of the world cannot express a removal, so a name that disappeared will never be accepted: forget it. */

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   absent,
+  difference,
   diffVersions,
   intersection,
   mergePresent,
@@ -11,9 +12,9 @@ import {
   noList,
   setOf,
   sorted,
+  union,
   unionOf,
   unionWith,
-  without,
 } from '../../../../src/xds/session/name-sets.ts';
 
 const set = (text: string): ReadonlySet<string> => new Set(text);
@@ -27,7 +28,7 @@ describe('operations on names', () => {
     const [a, b, names] = [set('abc'), set('bcd'), list('bx')];
     const [held, now] = [versions('ab'), versions('bc')];
     expect(intersection(a, b)).toBe(intersection(a, b));
-    expect(without(a, names)).toBe(without(a, names));
+    expect(difference(a, b)).toBe(difference(a, b));
     expect(unionWith(a, names)).toBe(unionWith(a, names));
     expect(setOf(names)).toBe(setOf(names));
     expect(sorted(a)).toBe(sorted(a));
@@ -41,26 +42,31 @@ describe('operations on names', () => {
   test('keep an argument that is the result', () => {
     const [a, names] = [set('ab'), list('ab')];
     expect(intersection(a, set('abc'))).toBe(a);
-    expect(without(a, list('xy'))).toBe(a);
+    expect(intersection(a, versions('abc'))).toBe(a);
+    expect(difference(a, set('xy'))).toBe(a);
     expect(unionWith(a, list('ba'))).toBe(a);
+    expect(union(a, set('b'))).toBe(a);
+    expect(union(set(''), a)).toBe(a);
     expect(unionWith(set(''), names)).toBe(setOf(names));
     expect(unionOf(names, list(''))).toBe(setOf(names));
   });
 
   test('share one empty set and one empty list', () => {
     expect(intersection(set('a'), set('b'))).toBe(intersection(set('c'), set('d')));
-    expect(without(set('a'), list('a'))).toBe(without(set('bc'), list('cb')));
-    expect(without(set('a'), list('a')).size).toBe(0);
+    expect(difference(set('a'), set('a'))).toBe(difference(set('bc'), set('cb')));
+    expect(difference(set('a'), set('a')).size).toBe(0);
     expect(absent(set('a'), versions('a'))).toBe(noList);
     expect(diffVersions(versions('a'), versions('a'))).toEqual({ changed: noList, gone: noList });
     expect(diffVersions(versions('a'), versions('a')).changed).toBe(noList);
     expect(diffVersions(versions('a'), versions('ab')).gone).toBe(noList);
   });
 
-  test('take away and add what the list names, and nothing else', () => {
-    expect(shown(without(set('abc'), list('bx')))).toBe('ac');
+  test('take away and add what the other one names, and nothing else', () => {
+    expect(shown(difference(set('abc'), set('bx')))).toBe('ac');
+    expect(shown(intersection(set('abc'), versions('bx')))).toBe('b');
     expect(shown(unionWith(set('ab'), list('bc')))).toBe('abc');
     expect(shown(unionOf(list('ab'), list('bc')))).toBe('abc');
+    expect([...union(set('ab'), set('bcd'))].sort()).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('sort what they list', () => {
@@ -80,6 +86,7 @@ describe('the merger of a list with present names', () => {
     expect(mergePresent(now, names, set(''))).toBe(names);
     expect(mergePresent(now, names, set('xyz'))).toBe(names);
     expect(mergePresent(now, names, set('b'))).toBe(names);
+    expect(mergePresent(versions('ab'), names, set('ab'))).toBe(names);
   });
 
   test('is the names alone, as they are sorted once, if the list has none of its own', () => {
