@@ -47,7 +47,7 @@ export function* encodingFact(given: Unrecorded, vault: Vault): Steps<Encoded> {
   if (isLarge) yield;
   const fact = withoutEnvelope(given as unknown as JsonObject);
   const isPrivate = found.isPrivate || vault.marked(given as unknown as JsonObject).length > 0;
-  const sealed = isPrivate ? sealBody(fact, kind, source, vault) : fact;
+  const sealed = isPrivate ? withoutEnvelope(yield* sealingOf({ ...fact, source, kind }, isLarge, vault)) : fact;
   if (isLarge && isPrivate) yield;
   const body = bodyText(sealed, kind);
   if (found.exact) return { source, kind, body, fact: given };
@@ -56,8 +56,8 @@ export function* encodingFact(given: Unrecorded, vault: Vault): Steps<Encoded> {
   return { source, kind, body, fact: { ...stored, source, kind } as unknown as Unrecorded };
 }
 
-function sealBody(fact: JsonObject, kind: string, source: string, vault: Vault): JsonObject {
-  return withoutEnvelope(vault.seal({ ...fact, source, kind }));
+function* sealingOf(fact: JsonObject, isLarge: boolean, vault: Vault): Steps<JsonObject> {
+  return isLarge ? yield* vault.sealing(fact) : vault.seal(fact);
 }
 
 /** Faults: `damaged`. */

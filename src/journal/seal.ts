@@ -22,8 +22,8 @@ const KEY_FILE_MODE = 0o600;
 export interface Sealer {
   /** Tells which key this is without telling anything about it. Hex. */
   readonly check: string;
-  /** `place`: where the value stands; unsealing at another place fails. */
-  seal(value: Json, place: string): string;
+  /** `place`: where the value stands; unsealing at another place fails. `text`: canonical JSON of the value. */
+  seal(value: Json, place: string, text?: string): string;
   /** Undefined: not sealed with this key at this place, or damaged. */
   unseal(sealed: string, place: string): Json | undefined;
 }
@@ -33,12 +33,12 @@ export function sealerOf(master: Buffer): Sealer {
   const synthetic = subkey(master, 'synthetic-iv');
   return {
     check: createHmac('sha256', subkey(master, 'check')).update('periplus-journal').digest('hex').slice(0, 32),
-    seal: (value, place) => {
-      const plain = Buffer.from(canonicalJson(value), 'utf8');
+    seal: (value, place, text = canonicalJson(value)) => {
+      const plain = Buffer.from(text, 'utf8');
       const iv = syntheticIv(synthetic, plain, place);
       const cipher = createCipheriv('aes-256-gcm', encryption, iv).setAAD(Buffer.from(place));
-      const text = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-      return SEALED_PREFIX + text.toString('base64');
+      const sealed = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+      return SEALED_PREFIX + sealed.toString('base64');
     },
     unseal: (sealed, place) => {
       const bytes = Buffer.from(sealed.slice(SEALED_PREFIX.length), 'base64');

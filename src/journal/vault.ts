@@ -4,7 +4,9 @@
 // that was sealed with another key: a lost key must not be replaced silently.
 
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { canonicalSteps, isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { listKeys } from '../core/base/keys.ts';
+import type { Steps } from '../core/base/steps.ts';
 import { JournalFault } from './fault.ts';
 import { placeholderOf } from './placeholder.ts';
 import type { MarkedPath } from './private-values.ts';
@@ -91,13 +93,34 @@ export class Vault {
 
   /** May create the key file. Faults: `unfit-fact`: more than SEALED_VALUES_MAX values. */
   seal(fact: JsonObject): JsonObject {
+    return this.#seal(fact, new Map());
+  }
+
+  /** As `seal`, in steps: the text of a part with tens of thousands of members takes as long as all the rest. */
+  *sealing(fact: JsonObject): Steps<JsonObject> {
+    const parts: JsonObject[] = [];
+    const collect = (value: Json): Json => {
+      if (isObject(value) && listKeys(value).length > SEALED_APART_MAX) parts.push(value);
+      return value;
+    };
+    mapPrivate(fact, this.marked(fact), collect, SEALED_APART_MAX);
+    const texts = new Map<Json, string>();
+    for (const part of parts) {
+      texts.set(part, yield* canonicalSteps(part));
+      yield;
+    }
+    return this.#seal(fact, texts);
+  }
+
+  /** `texts`: canonical JSON of some of the values. */
+  #seal(fact: JsonObject, texts: ReadonlyMap<Json, string>): JsonObject {
     let count = 0;
     const seal = (value: Json, place: string): string => {
       if (++count > SEALED_VALUES_MAX) {
         const why = `more than ${SEALED_VALUES_MAX} private values, or texts that begin with ${SEALED_PREFIX}`;
         throw new JournalFault('unfit-fact', `${why}; an object with as many is not recorded`);
       }
-      return this.#need().seal(value, place);
+      return this.#need().seal(value, place, texts.get(value));
     };
     return mapPrivate(fact, this.marked(fact), seal, SEALED_APART_MAX);
   }

@@ -21,8 +21,9 @@ import {
   tooLarge,
   unreadFile,
 } from './parse.ts';
-import type { ParseAnswer, ParseTask } from './parse-thread.ts';
+import type { ParseAnswer, ParsePart, ParseTask } from './parse-thread.ts';
 import { startThread } from './start-thread.ts';
+import { MapFiller, type Members } from './vast-maps.ts';
 
 /** Larger texts are not parsed in the main thread by the full parser, which takes some microseconds for a character. */
 export const INLINE_BYTES_MAX = 2 * 1024;
@@ -74,8 +75,10 @@ export class FileParser {
     if (bytes.length > FILE_BYTES_MAX) return unreadFile({ origin, reason: tooLarge(bytes.length) });
     const objects: ParsedObject[] = [];
     try {
-      const answer = await this.#ask({ kind: 'file', file, bytes }, bytes.length, json => {
-        for (const object of JSON.parse(json) as readonly ParsedObject[]) objects.push(object);
+      const filler = new MapFiller();
+      const answer = await this.#ask({ kind: 'file', file, bytes }, bytes.length, ({ kind, json }) => {
+        if (kind === 'members') filler.fill(objects.at(-1)!.object, JSON.parse(json) as Members);
+        else for (const object of JSON.parse(json) as readonly ParsedObject[]) objects.push(object);
       });
       return answer.kind === 'file' ? { ...answer.rest, objects } : unreadFile({ origin, reason: UNEXPECTED });
     } catch (error) {
@@ -90,7 +93,7 @@ export class FileParser {
     if (plain !== undefined) return { documents: plain };
     let parsed: ParsedText = { origin: { file }, reason: UNEXPECTED };
     try {
-      await this.#ask({ kind: 'documents', file, text }, text.length, json => {
+      await this.#ask({ kind: 'documents', file, text }, text.length, ({ json }) => {
         parsed = JSON.parse(json) as ParsedText;
       });
       return parsed;
@@ -103,7 +106,7 @@ export class FileParser {
   async objects(text: string): Promise<Either<string, YamlObjects>> {
     let parsed: Either<string, YamlObjects> = left(UNEXPECTED);
     try {
-      await this.#ask({ kind: 'objects', text }, text.length, json => {
+      await this.#ask({ kind: 'objects', text }, text.length, ({ json }) => {
         parsed = right(JSON.parse(json) as YamlObjects);
       });
       return parsed;
@@ -134,17 +137,17 @@ export class FileParser {
     await this.#end();
   }
 
-  #ask(task: ParseTask, chars: number, takePart?: (json: string) => void): Promise<ParseAnswer> {
+  #ask(task: ParseTask, chars: number, takePart?: (part: ParsePart) => void): Promise<ParseAnswer> {
     const answer = this.#tail.then(() => this.#run(task, this.#budget.ms(chars), takePart));
     this.#tail = answer.catch(() => undefined);
     return answer;
   }
 
-  async #run(task: ParseTask, ms: number, takePart?: (json: string) => void): Promise<ParseAnswer> {
+  async #run(task: ParseTask, ms: number, takePart?: (part: ParsePart) => void): Promise<ParseAnswer> {
     if (this.#closed) throw new OverBudget(STOPPING);
     clearTimeout(this.#idle);
     const thread = this.#thread ?? this.#start();
-    const parts: string[] = [];
+    const parts: ParsePart[] = [];
     try {
       const last = await this.#answerOf(thread, task, ms, parts);
       for (const part of parts) {
@@ -174,7 +177,7 @@ export class FileParser {
     return thread.on('error', lost).on('exit', lost);
   }
 
-  #answerOf(thread: Worker, task: ParseTask, ms: number, parts: string[]): Promise<ParseAnswer> {
+  #answerOf(thread: Worker, task: ParseTask, ms: number, parts: ParsePart[]): Promise<ParseAnswer> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void): void => {
         clearTimeout(timer);
@@ -184,7 +187,7 @@ export class FileParser {
       };
       const fail = (why: string): void => settle(() => reject(new OverBudget(why)));
       const heard = (answer: ParseAnswer): void => {
-        if (answer.kind === 'part') parts.push(answer.json);
+        if (answer.kind === 'part' || answer.kind === 'members') parts.push(answer);
         else settle(() => resolve(answer));
       };
       const failed = (error: Error): void => fail(whyEnded(error, this.#budget.heapMiB));

@@ -1,7 +1,8 @@
 // The thread that parses what may be slow to parse. It keeps nothing between two tasks, so it may be ended at any time
 // and another one started.
 //
-// Objects and documents go back as text in parts: the main thread takes each part in a turn of its own.
+// Objects and documents go back as text in parts: the main thread takes each part in a turn of its own. Members of a
+// map that has tens of thousands follow their object in parts of their own (vast-maps.ts).
 
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Json, JsonObject } from '../../core/base/json.ts';
@@ -10,6 +11,7 @@ import { objectsOf } from '../../core/base/yaml-objects.ts';
 import { DEPTH_MAX } from '../../core/kinds/limits.ts';
 import { Locator, type Place, type Position } from './locate.ts';
 import { type ParsedFile, type ParsedObject, type ParsedText, parseDocuments, parseFile } from './parse.ts';
+import { membersOf, withoutVastMaps } from './vast-maps.ts';
 
 export type ParseTask =
   | { readonly kind: 'file'; readonly file: string; readonly bytes: Uint8Array }
@@ -17,9 +19,15 @@ export type ParseTask =
   | { readonly kind: 'objects'; readonly text: string }
   | { readonly kind: 'places'; readonly text: string; readonly places: readonly Place[] };
 
-/** Parts come first: JSON of a list of ParsedObject, of the ParsedText, or of `YamlObjects`; then one of the others. */
+/**
+ * JSON of a list of ParsedObject, of the ParsedText, or of `YamlObjects`; `members`: of `Members` of the last object of
+ * the last list.
+ */
+export type ParsePart = { readonly kind: 'part' | 'members'; readonly json: string };
+
+/** Parts come first, then one of the others. */
 export type ParseAnswer =
-  | { readonly kind: 'part'; readonly json: string }
+  | ParsePart
   | { readonly kind: 'file'; readonly rest: Omit<ParsedFile, 'objects'> }
   | { readonly kind: 'documents' | 'objects' }
   | { readonly kind: 'places'; readonly positions: readonly (Position | undefined)[] };
@@ -30,7 +38,7 @@ const PART_CHARS = 256 * 1024;
 function run(task: ParseTask, say: (answer: ParseAnswer) => void): void {
   if (task.kind === 'file') {
     const { objects, ...rest } = parseFile(task.file, task.bytes);
-    for (const json of partsOf(objects)) say({ kind: 'part', json });
+    for (const part of partsOf(objects)) say(part);
     say({ kind: 'file', rest });
   } else if (task.kind === 'documents') {
     const parsed: ParsedText = parseDocuments(task.file, task.text);
@@ -45,18 +53,24 @@ function run(task: ParseTask, say: (answer: ParseAnswer) => void): void {
   }
 }
 
-function* partsOf(objects: readonly ParsedObject[]): Generator<string> {
+function* partsOf(objects: readonly ParsedObject[]): Generator<ParsePart> {
   let part: string[] = [];
   let chars = 0;
+  const ended = (): ParsePart => {
+    const json = `[${part.join(',')}]`;
+    [part, chars] = [[], 0];
+    return { kind: 'part', json };
+  };
   for (const object of objects) {
-    const json = JSON.stringify({ ...object, object: inOrder(object.object) });
+    const { rest, maps } = withoutVastMaps(inOrder(object.object));
+    const json = JSON.stringify({ ...object, object: rest });
     part.push(json);
     chars += json.length;
-    if (chars < PART_CHARS) continue;
-    yield `[${part.join(',')}]`;
-    [part, chars] = [[], 0];
+    if (chars < PART_CHARS && maps.length === 0) continue;
+    yield ended();
+    for (const members of membersOf(maps)) yield { kind: 'members', json: JSON.stringify(members) };
   }
-  if (part.length > 0) yield `[${part.join(',')}]`;
+  if (part.length > 0) yield ended();
 }
 
 /**

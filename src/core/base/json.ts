@@ -4,6 +4,7 @@
 // are undefined are left out. Hashes, interning and "did it change" all use this text and nothing else.
 
 import { keptKeys, keysOf, sortedKeysOf, WIDE_MIN } from './keys.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -67,10 +68,22 @@ function objectText(value: JsonObject): string {
 }
 
 function wideText(value: JsonObject, keys: readonly string[]): string {
+  return atOnce(wideTextInSteps(value, keys));
+}
+
+const MEMBERS_PER_STEP = 8_192;
+
+/** `canonicalJson` in steps, for objects of tens of thousands of members. */
+export function* canonicalSteps(value: JsonObject): Steps<string> {
+  return yield* wideTextInSteps(value, sortedKeysOf(value));
+}
+
+function* wideTextInSteps(value: JsonObject, keys: readonly string[]): Steps<string> {
   const members: string[] = [];
-  for (const key of keys) {
-    const member = value[key];
-    if (member !== undefined) members.push(`${quoted(key)}:${canonicalJson(member)}`);
+  for (let i = 0; i < keys.length; i++) {
+    if (i > 0 && i % MEMBERS_PER_STEP === 0) yield;
+    const member = value[keys[i]!];
+    if (member !== undefined) members.push(`${quoted(keys[i]!)}:${canonicalJson(member)}`);
   }
   return `{${members.join(',')}}`;
 }

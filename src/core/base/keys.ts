@@ -4,6 +4,8 @@
 //
 // Lists are kept only of what is never changed: facts as received, and what was decoded of them.
 
+import type { Steps } from './steps.ts';
+
 /** Below it listing keys costs no more than finding the list of them. */
 export const WIDE_MIN = 1_024;
 /** Most objects have few members, and nearly sorted: insertion beats a general sort there. */
@@ -59,6 +61,23 @@ export function keepSorted(object: object, keys: readonly string[]): void {
 export function objectOf<T>(keys: readonly string[], memberOf: (key: string) => T): Record<string, T> {
   const object: Record<string, T> = {};
   for (let i = 0; i < keys.length; i++) put(object, keys[i]!, memberOf(keys[i]!));
+  keepSorted(object, keys);
+  return object;
+}
+
+/** Members that a step of `makingObject` puts, of which each takes half a microsecond. */
+const MEMBERS_PER_STEP = 8_192;
+
+/** `objectOf` in steps, for objects of tens of thousands of members. */
+export function* makingObject<T>(
+  keys: readonly string[],
+  memberOf: (key: string) => T,
+): Steps<Readonly<Record<string, T>>> {
+  const object: Record<string, T> = {};
+  for (let i = 0; i < keys.length; i++) {
+    if (i > 0 && i % MEMBERS_PER_STEP === 0) yield;
+    put(object, keys[i]!, memberOf(keys[i]!));
+  }
   keepSorted(object, keys);
   return object;
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { encodeFact, encodeSnapshotFact, inspect } from '../../../src/journal/codec.ts';
+import { encodeFact, encodeSnapshotFact, encodingFact, inspect } from '../../../src/journal/codec.ts';
 import { BODY_DEPTH_MAX } from '../../../src/journal/journal.ts';
 import { SEALED_PREFIX } from '../../../src/journal/private-values.ts';
 import { Vault } from '../../../src/journal/vault.ts';
@@ -60,5 +60,36 @@ describe('a value that the caller marks as private', () => {
     const fact = { kind: 'Note', text: 'hunter2' };
     expect(encodeSnapshotFact({ source: 'x', fact }, vault([['text']]))).not.toContain('hunter2');
     expect(encodeSnapshotFact({ source: 'x', fact }, vault())).toContain('hunter2');
+  });
+});
+
+describe('a Secret of tens of thousands of values', () => {
+  const values = Object.fromEntries(
+    Array.from({ length: 30_000 }, (_, i) => [`k${(i * 7_919) % 30_000}`, `hunter${i}`]),
+  );
+  const fact: Unrecorded = {
+    source: 'file/x',
+    kind: 'Add',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'a' },
+      data: values,
+      stringData: values,
+    },
+  } as unknown as Unrecorded;
+
+  it('is sealed in many steps, into the same text as at once', () => {
+    const own = vault();
+    const whole = encodeFact(fact, own);
+    let steps = 0;
+    const encoding = encodingFact(fact, own);
+    let step = encoding.next();
+    for (; step.done !== true; step = encoding.next()) steps++;
+    // For each of both lists its text takes four steps.
+    expect(steps).toBeGreaterThan(8);
+    expect(step.value).toEqual(whole);
+    expect(whole.body).not.toContain('hunter');
+    expect(own.open(whole.body, 1)).toMatchObject({ object: { data: values, stringData: values } });
   });
 });

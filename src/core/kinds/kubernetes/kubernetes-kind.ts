@@ -28,8 +28,8 @@ export type KubernetesKind<K extends KindName, D> = Declaration<K> & {
   readonly keepMeta?: readonly string[];
   /** Rules on the object as decoded, before defaults. */
   readonly rules?: (decoded: D, report: Report) => void;
-  /** From the decoded shape to the flat one, with defaults. */
-  readonly flatten: (decoded: D) => KindSpecs[K];
+  /** From the decoded shape to the flat one, with defaults; in steps if it can be large. */
+  readonly flatten: (decoded: D) => KindSpecs[K] | Steps<KindSpecs[K]>;
   /** Narrows the projection of the schema, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
   readonly trim?: true;
@@ -52,7 +52,8 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
     const sound = checked(decoded.right, (value, report) => from.rules?.(value, report));
     if (isLeft(sound)) return sound;
     yield;
-    return right(from.flatten(sound.right));
+    const flat = from.flatten(sound.right);
+    return right(isSteps(flat) ? yield* flat : flat);
   }
   return {
     ...declared(from),
@@ -67,6 +68,10 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
     ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     ...(members.length === 0 ? { metadataOnly: true } : {}),
   };
+}
+
+function isSteps<T extends object>(value: T | Steps<T>): value is Steps<T> {
+  return Symbol.iterator in value && 'next' in value;
 }
 
 function projectObject<K extends KindName, D>(from: KubernetesKind<K, D>, raw: RawObject): JsonObject {

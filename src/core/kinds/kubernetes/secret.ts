@@ -1,7 +1,8 @@
 // Secret: type and data. `stringData` is merged into `data`, as the API server does on writing.
 
 import { base64OfText } from '../../base/base64.ts';
-import { objectOf, sortedKeysOf } from '../../base/keys.ts';
+import { makingObject, sortedKeysOf } from '../../base/keys.ts';
+import type { Steps } from '../../base/steps.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 
 export interface SecretData {
@@ -35,13 +36,19 @@ export const secret = kubernetesKind<'Secret', Decoded>({
       { name: 'stringData', type: 'string', map: 'string' },
     ],
   },
-  flatten: decoded => ({ type: decoded.type ?? 'Opaque', data: mergedData(decoded) }),
+  flatten,
 });
 
+function* flatten(decoded: Decoded): Steps<SecretData> {
+  return { type: decoded.type ?? 'Opaque', data: yield* mergedData(decoded) };
+}
+
 /** As in every cluster: the API server keeps no stringData, which wins. The keys are sorted. */
-function mergedData({ data = {}, stringData }: Decoded): Readonly<Record<string, string>> {
+function* mergedData({ data = {}, stringData }: Decoded): Steps<SecretData['data']> {
   if (stringData === undefined) return data;
   const more = sortedKeysOf(stringData).filter(key => !Object.hasOwn(data, key));
   const keys = more.length === 0 ? sortedKeysOf(data) : sortedKeysOf(data).concat(more).sort();
-  return objectOf(keys, key => (Object.hasOwn(stringData, key) ? base64OfText(stringData[key]!) : data[key]!));
+  return yield* makingObject(keys, key =>
+    Object.hasOwn(stringData, key) ? base64OfText(stringData[key]!) : data[key]!,
+  );
 }

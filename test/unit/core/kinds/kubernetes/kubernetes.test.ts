@@ -262,6 +262,17 @@ describe('of the other kinds,', () => {
       'data[a]: expected base64 text, found the string "not base64!"',
     ]);
   });
+  test('a Secret merges text of tens of thousands of values in steps', () => {
+    const stringData = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, 'ab']));
+    const decoding = definitions.Secret.decoding(of('Secret', { stringData }));
+    let steps = 0;
+    let step = decoding.next();
+    for (; step.done !== true; step = decoding.next()) steps++;
+    expect(steps).toBe(2 + 3);
+    const { data } = (step.value as { readonly right: KindSpecs['Secret'] }).right;
+    expect(Object.keys(data)).toEqual(Object.keys(stringData).sort());
+    expect(new Set(Object.values(data))).toEqual(new Set(['YWI=']));
+  });
   test('ConfigMap, Namespace and Node keep the fields that are read', () => {
     expect(decodedOf('ConfigMap', of('ConfigMap', { data: { a: 'b' }, binaryData: { c: '' } }))).toEqual({
       data: { a: 'b' },
