@@ -20,6 +20,9 @@ export interface OutboundListenerPlan {
   readonly conflicts: readonly string[];
 }
 
+/** With the name of the listener. */
+export type NamedPlan = readonly [name: string, plan: OutboundListenerPlan];
+
 export type EntryClass = 'HTTP' | 'TCP' | 'auto';
 
 export interface IncomingEntry {
@@ -97,16 +100,15 @@ export class OutboundEntries {
     if (incoming.incoming !== existing.kind) existing.kind = 'auto';
   }
 
-  /** Sorted by name of the listener. */
-  plans(): readonly OutboundListenerPlan[] {
-    const named: (readonly [string, Entry])[] = [];
-    for (const [bind, ports] of this.#entries)
-      for (const [port, entry] of ports) named.push([`${bind}_${port}`, entry]);
-    return named
-      .sort((a, b) => compareText(a[0], b[0]))
-      .map(([, { plan, joined }]) => {
-        return joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
-      });
+  plans(): readonly NamedPlan[] {
+    const named: NamedPlan[] = [];
+    for (const [bind, ports] of this.#entries) {
+      for (const [port, { plan, joined }] of ports) {
+        const whole = joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
+        named.push([`${bind}_${port}`, whole]);
+      }
+    }
+    return named;
   }
 }
 

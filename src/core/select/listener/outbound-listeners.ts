@@ -5,6 +5,7 @@
 // Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole;
 // messages made of an unchanged plan keep their identity.
 
+import { compareText } from '../../model/object.ts';
 import { isHttp, isTcp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -16,11 +17,17 @@ import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { headlessBinds } from './headless-listeners.ts';
 import { isPrivilegedPort, isReservedPort, localhosts, wildcards } from './listener-addresses.ts';
 import { type BoundPort, type ChainPlan, dynamicHostOf, tcpChains, tcpVirtualServices } from './outbound-chains.ts';
-import { type EntryClass, OutboundEntries, type OutboundListenerPlan } from './outbound-entries.ts';
+import { type EntryClass, type NamedPlan, OutboundEntries, type OutboundListenerPlan } from './outbound-entries.ts';
 
 /** Sorted by name of the listener. */
 export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> = {
   name: 'select/outboundListenerPlans',
+  run: reader => [...reader.get(namedPlans, '')].sort(([a], [b]) => compareText(a, b)).map(([, plan]) => plan),
+};
+
+/** A query of its own: of tens of thousands of ports both the merger and the sorting take a slice. */
+const namedPlans: Query<'', readonly NamedPlan[]> = {
+  name: 'select/namedListenerPlans',
   run: reader => {
     const entries = new OutboundEntries();
     const listeners = reader.get(egressServices, '');
