@@ -6,10 +6,12 @@ import { type Origin, showProblem } from '../core/base/problem.ts';
 import { standInText } from '../core/fold/apply-object.ts';
 import type { KindDefinition } from '../core/kinds/definition.ts';
 import { definitions } from '../core/kinds/registry.ts';
+import type { KindName } from '../core/model/kind.ts';
 import { compareText, configKey, type ObjectRecord } from '../core/model/object.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
+import { productFindings } from '../core/select/product-findings.ts';
 import { guardedVirtualServices } from '../core/select/scope/host-guard.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
 import { limitFindings } from '../core/select/scope/virtual-services.ts';
@@ -73,6 +75,7 @@ export function findingsOf(state: State, patches: PatchReport = patchReport(stat
     ...ofTelemetry(state),
     ...ofGuard(state),
     ...ofLimits(state),
+    ...ofProducts(state),
     ...ofPatches(state, patches),
     ...ofRoutes(state),
   ];
@@ -136,60 +139,32 @@ function* ofReferences(state: State): IterableIterator<Finding> {
   for (const { kind, key, path, missing, workload } of new Tracker().get(state, undefined, danglingReferences, '')) {
     if (workload !== undefined && isProxy(state, workload)) continue;
     const code = workload === undefined ? 'nothing-there' : 'no-workload';
-    const record = inForce(state, kind, key);
-    const message = `${path}: there is no ${missing}`;
-    yield {
-      severity: 'warning',
-      code,
-      object: shown(kind, key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message,
-    };
+    yield inObject(state, { severity: 'warning', code }, { kind, key, path, message: `there is no ${missing}` });
   }
 }
 
 function* ofPolicies(state: State): IterableIterator<Finding> {
-  for (const { kind, key, path, effect, message } of new Tracker().get(state, undefined, policyFindings, '')) {
-    const record = inForce(state, kind, key);
-    const refuses = effect === 'refuses';
-    yield {
-      severity: refuses ? 'error' : 'warning',
-      code: refuses ? 'not-enforceable' : 'weak-policy',
-      object: shown(kind, key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message: `${path}: ${message}`,
-    };
+  for (const told of new Tracker().get(state, undefined, policyFindings, '')) {
+    yield inObject(
+      state,
+      told.effect === 'refuses'
+        ? { severity: 'error', code: 'not-enforceable' }
+        : { severity: 'warning', code: 'weak-policy' },
+      told,
+    );
   }
 }
 
 function* ofTelemetry(state: State): IterableIterator<Finding> {
-  for (const { kind, key, path, message } of new Tracker().get(state, undefined, telemetryFindings, '')) {
-    const record = inForce(state, kind, key);
-    yield {
-      severity: 'warning',
-      code: 'no-effect',
-      object: shown(kind, key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message: `${path}: ${message}`,
-    };
+  for (const told of new Tracker().get(state, undefined, telemetryFindings, '')) {
+    yield inObject(state, { severity: 'warning', code: 'no-effect' }, told);
   }
 }
 
 function* ofGuard(state: State): IterableIterator<Finding> {
-  for (const { kind, key, path, host } of new Tracker().get(state, undefined, guardedVirtualServices, '')) {
-    const record = inForce(state, kind, key);
+  for (const { host, ...of } of new Tracker().get(state, undefined, guardedVirtualServices, '')) {
     const message = `${host} is not of its namespace, so it routes nothing inside the mesh (PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, ISTIO-SECURITY-2026-002)`;
-    yield {
-      severity: 'error',
-      code: 'guarded',
-      object: shown(kind, key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message: `${path}: ${message}`,
-    };
+    yield inObject(state, { severity: 'error', code: 'guarded' }, { ...of, message });
   }
 }
 
@@ -209,31 +184,18 @@ function* ofLimits(state: State): IterableIterator<Finding> {
   }
 }
 
+function* ofProducts(state: State): IterableIterator<Finding> {
+  for (const told of new Tracker().get(state, undefined, productFindings, '')) yield inObject(state, refusal, told);
+}
+
 function* ofPatches(state: State, { verdicts }: PatchReport): IterableIterator<Finding> {
-  for (const { code, key, path, message } of verdicts) {
-    const record = inForce(state, 'EnvoyFilter', key);
-    yield {
-      severity: 'warning',
-      code,
-      object: shown('EnvoyFilter', key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message: path === '' ? message : `${path}: ${message}`,
-    };
-  }
+  for (const { code, ...told } of verdicts)
+    yield inObject(state, { severity: 'warning', code }, { ...told, kind: 'EnvoyFilter' });
 }
 
 function* ofRoutes(state: State): IterableIterator<Finding> {
-  for (const { kind, key, path, message } of new Tracker().get(state, undefined, routeFindings, '')) {
-    const record = inForce(state, kind, key);
-    yield {
-      severity: 'warning',
-      code: 'not-attached',
-      object: shown(kind, key),
-      source: record?.source ?? '',
-      ...at(record?.origin, path),
-      message: `${path}: ${message}`,
-    };
+  for (const told of new Tracker().get(state, undefined, routeFindings, '')) {
+    yield inObject(state, { severity: 'warning', code: 'not-attached' }, told);
   }
 }
 
@@ -243,6 +205,25 @@ function isProxy({ proxies }: State, { labels, namespace }: NonNullable<Dangling
     if ((namespace ?? facets.namespace) === facets.namespace && selects(labels, labelsOf(metadata.LABELS))) return true;
   }
   return false;
+}
+
+/** What was found of a part of an object in force. */
+interface Told {
+  readonly kind: KindName;
+  readonly key: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+function inObject(state: State, how: Pick<Finding, 'severity' | 'code'>, { kind, key, path, message }: Told): Finding {
+  const record = inForce(state, kind, key);
+  return {
+    ...how,
+    object: shown(kind, key),
+    source: record?.source ?? '',
+    ...at(record?.origin, path),
+    message: path === '' ? message : `${path}: ${message}`,
+  };
 }
 
 function inForce(state: State, kind: ObjectRecord['kind'], key: string): ObjectRecord | undefined {

@@ -8,6 +8,7 @@ import { refKey, type ServiceRef } from '../model/service-ref.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { serviceNamed } from './cluster-set.ts';
 import { endpointIndexOf } from './endpoint-index.ts';
+import { type EntryEndpoints, endpointsInForce } from './endpoint-limits.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
@@ -72,14 +73,36 @@ const externalEndpoints: Query<ServiceRef, readonly Endpoint[]> = {
   name: 'registry/externalEndpoints',
   key: refKey,
   run: (reader, service) => {
-    const { hostname, namespace } = service;
-    const lists: (readonly Endpoint[])[] = [];
-    for (const { entry, endpoints } of reader.get(hostInstances, service)) {
-      const obj = reader.object('ServiceEntry', `${namespace}/${entry}`);
-      for (let i = timesListed(obj, hostname); i > 0; i--) lists.push(endpoints);
-    }
+    const lists = endpointsInForce(listsOf(reader, service));
     // One list stays the same object: its index and what else follows from it is made once.
-    return lists.length === 1 ? lists[0]! : lists.flat();
+    return lists.length === 1 ? lists[0]!.endpoints : lists.flatMap(list => list.endpoints);
+  },
+};
+
+function listsOf(reader: Reader, service: ServiceRef): readonly EntryEndpoints[] {
+  return reader.get(hostInstances, service).flatMap(({ entry, endpoints }) => {
+    const obj = reader.object('ServiceEntry', `${service.namespace}/${entry}`);
+    const portNames = (obj?.spec.ports ?? []).map(({ name = '' }) => name);
+    return new Array<EntryEndpoints>(timesListed(obj, service.hostname)).fill({ entry, portNames, endpoints });
+  });
+}
+
+/** Argument ''. The first ServiceEntry of a host, `namespace/name`, of whose endpoints some are not in force. */
+export const hostsPastLimit: Query<'', ReadonlyMap<string, string>> = {
+  name: 'registry/hostsPastLimit',
+  run: reader => {
+    const found = new Map<string, string>();
+    const hosts = new Map<string, ServiceRef>();
+    for (const { namespace, spec } of reader.objects('ServiceEntry')) {
+      for (const hostname of spec.hosts ?? []) hosts.set(refKey({ hostname, namespace }), { hostname, namespace });
+    }
+    for (const service of hosts.values()) {
+      const lists = listsOf(reader, service);
+      const inForce = endpointsInForce(lists);
+      const first = lists.find(({ endpoints }, i) => endpoints.length > inForce[i]!.endpoints.length);
+      if (first !== undefined) found.set(`${service.namespace}/${first.entry}`, service.hostname);
+    }
+    return found;
   },
 };
 

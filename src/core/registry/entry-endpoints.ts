@@ -8,7 +8,8 @@ import { withoutTopology } from '../model/selection.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import type { Generator } from '../query/memo.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
-import type { ServicePort } from '../schema/istio-types.gen.ts';
+import type { ServiceEntry, ServicePort } from '../schema/istio-types.gen.ts';
+import { workloadsInForce } from './endpoint-limits.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
 import { candidateEntries, candidatePods, remoteCandidates } from './selecting.ts';
@@ -50,13 +51,11 @@ export const endpointsOfEntry: Query<EntryHost, readonly Endpoint[]> = {
     if (entry === undefined) return [];
     const { spec, namespace } = entry;
     const ports = spec.ports ?? [];
-    const isDns = spec.resolution === 'DNS' || spec.resolution === 'DNS_ROUND_ROBIN';
     if (spec.workloadSelector !== undefined) {
-      const selector = spec.workloadSelector.labels ?? {};
-      return reader.get(selectedEndpoints, { namespace, selector, isDns, ports });
+      return reader.get(selectedEndpoints, { ...selectingOf(entry), ports, most: mostOf(reader, entry) });
     }
     if ((spec.endpoints ?? []).length > 0) return reader.get(inlineEndpoints, name);
-    if (!isDns) return [];
+    if (!isDns(spec)) return [];
     const workload = reader.get(hostWorkload, { namespace, name: entry.name, host });
     return endpointsAt(reader, ports, [{ workload, weight: 1, health: 'Unset', portOf: () => undefined }]);
   },
@@ -108,14 +107,46 @@ interface Selecting {
   readonly isDns: boolean;
 }
 
+function isDns({ resolution }: ServiceEntry): boolean {
+  return resolution === 'DNS' || resolution === 'DNS_ROUND_ROBIN';
+}
+
+function selectingOf({ namespace, spec }: Obj<'ServiceEntry'>): Selecting {
+  return { namespace, selector: spec.workloadSelector?.labels ?? {}, isDns: isDns(spec) };
+}
+
 const selectingKey = ({ namespace, selector, isDns }: Selecting): string =>
   `${namespace}|${isDns}|${canonicalJson(selector)}`;
 
-const selectedEndpoints: Query<Selecting & { readonly ports: readonly ServicePort[] }, readonly Endpoint[]> = {
+/** `most`: the first workloads that become endpoints; undefined: all. */
+const selectedEndpoints: Query<
+  Selecting & { readonly ports: readonly ServicePort[]; readonly most: number | undefined },
+  readonly Endpoint[]
+> = {
   name: 'registry/selectedEndpoints',
-  key: of => [selectingKey(of), ...of.ports.map(portKey)].join(KEY_SEPARATOR),
-  run: (reader, { namespace, selector, isDns, ports }) =>
-    endpointsAt(reader, ports, reader.get(selectedInstances, { namespace, selector, isDns })),
+  key: of => [selectingKey(of), of.most ?? '', ...of.ports.map(portKey)].join(KEY_SEPARATOR),
+  run: (reader, { namespace, selector, isDns, ports, most }) =>
+    endpointsAt(reader, ports, reader.get(selectedInstances, { namespace, selector, isDns }).slice(0, most)),
+};
+
+/** How many of the workloads that the entry selects become endpoints, each for every host, address and port. */
+function mostOf(reader: Reader, entry: Obj<'ServiceEntry'>): number | undefined {
+  const { hosts = [], addresses = [], ports = [] } = entry.spec;
+  const selected = reader.get(selectedInstances, selectingOf(entry)).length;
+  return workloadsInForce(selected, hosts.length * Math.max(1, addresses.length) * ports.length);
+}
+
+/** Argument ''. ServiceEntries that select more workloads than may become endpoints, and how many may. */
+export const entriesPastLimit: Query<'', ReadonlyMap<string, number>> = {
+  name: 'registry/entriesPastLimit',
+  run: reader => {
+    const found = new Map<string, number>();
+    for (const entry of reader.objects('ServiceEntry')) {
+      const most = entry.spec.workloadSelector === undefined ? undefined : mostOf(reader, entry);
+      if (most !== undefined) found.set(`${entry.namespace}/${entry.name}`, most);
+    }
+    return found;
+  },
 };
 
 /** What `endpointsAt` reads of a port. */

@@ -8,11 +8,12 @@ import { hasLabels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import type { Endpoint, Service } from '../model/service.ts';
 import type { Query, Reader, Selection } from '../query/reader.ts';
+import { workloadsInForce } from './endpoint-limits.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { candidateEntries, remoteCandidates } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
-import { needsNoName, workloadOfAny } from './workload-entry.ts';
+import { type EntryWorkload, needsNoName, workloadOfAny } from './workload-entry.ts';
 
 /**
  * Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by
@@ -45,19 +46,54 @@ function withoutRepeats(endpoints: readonly Endpoint[]): Endpoint[] {
   });
 }
 
-/** A Service selects WorkloadEntries of its own cluster. */
 function selectedEntries(reader: Reader, key: string, cluster: string): readonly Endpoint[] {
   const service = reader.get(kubernetesService, key);
-  if (service === undefined || service.resolution !== 'ClientSideLB') return [];
-  if (!hasLabels(service.selector)) return [];
-  const candidates: Entries =
-    cluster === reader.setting('clusterId')
-      ? candidateEntries(reader, service.namespace, service.selector)
-      : remoteCandidates(reader, service.namespace, service.selector).filter(obj => obj.cluster === cluster);
+  if (service === undefined) return [];
+  const candidates = inForce(reader, service, candidatesOf(reader, service, cluster));
   if (candidates.length <= ENTRIES_ALONE_MAX) return endpointsOf(reader, service, candidates);
   return joined(
     blocksOf(candidates, ENTRIES_TOGETHER).map(entries => reader.select(endpointsOfEntries, { service, entries })),
   );
+}
+
+/** A Service selects WorkloadEntries of its own cluster. */
+function candidatesOf(reader: Reader, { namespace, selector, resolution }: Service, cluster: string): Entries {
+  if (resolution !== 'ClientSideLB' || !hasLabels(selector)) return [];
+  if (cluster === reader.setting('clusterId')) return candidateEntries(reader, namespace, selector);
+  return remoteCandidates(reader, namespace, selector).filter(obj => obj.cluster === cluster);
+}
+
+/** Argument ''. Services that select more WorkloadEntries than may become endpoints, and how many may. */
+export const servicesPastLimit: Query<'', ReadonlyMap<string, number>> = {
+  name: 'registry/servicesPastLimit',
+  run: reader => {
+    const found = new Map<string, number>();
+    if (!reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')) return found;
+    for (const { cluster, namespace, name } of reader.objects('Service')) {
+      const key = `${cluster}/${namespace}/${name}`;
+      const service = reader.get(kubernetesService, key);
+      if (service === undefined) continue;
+      const candidates = candidatesOf(reader, service, cluster);
+      const most = workloadsInForce(candidates.length, service.ports.length);
+      if (most !== undefined && selectedOf(reader, service, candidates).length > most) found.set(key, most);
+    }
+    return found;
+  },
+};
+
+/** Those that become endpoints of every port of the service. */
+function inForce(reader: Reader, service: Service, candidates: Entries): Entries {
+  const most = workloadsInForce(candidates.length, service.ports.length);
+  if (most === undefined) return candidates;
+  return selectedOf(reader, service, candidates).slice(0, most);
+}
+
+function selectedOf(reader: Reader, service: Service, candidates: Entries): Entries {
+  return candidates.filter(obj => isSelected(service, workloadOfAny(reader, obj)));
+}
+
+function isSelected({ selector }: Service, workload: EntryWorkload | undefined): workload is EntryWorkload {
+  return workload !== undefined && needsNoName(workload) && selects(selector, workload.labels);
 }
 
 /** More are gone through in blocks, so that their endpoints stay made when the work is interrupted. */
@@ -75,7 +111,7 @@ function endpointsOf(reader: Reader, service: Service, entries: Entries): readon
   const found: Endpoint[] = [];
   for (const obj of entries) {
     const workload = workloadOfAny(reader, obj);
-    if (workload === undefined || !needsNoName(workload) || !selects(service.selector, workload.labels)) continue;
+    if (!isSelected(service, workload)) continue;
     for (const port of service.ports) {
       const target = targetPort(port, workload.ports);
       if (port.protocol === 'UDP' || target === undefined) continue;

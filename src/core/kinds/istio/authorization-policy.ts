@@ -11,7 +11,7 @@ import { checkIpOrCidr } from '../validate/addresses.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
 import { policyReferences } from './policy-targets.ts';
 import { type AuthorizationPolicySpec, refusedPolicy } from './refused-policy.ts';
-import { checkCondition } from './validate/conditions.ts';
+import { CONDITION_VALUES_MAX, checkCondition, conditionValues } from './validate/conditions.ts';
 import { checkPathTemplate } from './validate/path-template.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
 import { checkNoneEmpty, checkPortTexts, checkServiceAccounts, checkTrustDomains } from './validate/principals.ts';
@@ -114,6 +114,7 @@ function checkRules(rules: readonly Rule[], action: string, report: Report): rea
     });
   if (action === 'CUSTOM') checkEach(checkCustomRule);
   checkEach(checkRule);
+  checkEach(conditionCheck());
   return unsound.size === 0 ? rules : rules.filter((_, i) => !unsound.has(i));
 }
 
@@ -142,12 +143,27 @@ function checkRule({ from = [], to = [], when = [] }: Rule, path: string, report
   });
 }
 
+/** Of rules in order: those past what one policy may repeat of its conditions are unsound. */
+function conditionCheck(): typeof checkRule {
+  let left = CONDITION_VALUES_MAX;
+  return (rule, path, report) => {
+    const values = conditionValues(rule);
+    if (values <= left) left -= values;
+    else {
+      const message = `conditions times operations or sources come to ${values} values; at most ${CONDITION_VALUES_MAX} are allowed in one policy`;
+      report(`${path}.when`, message);
+    }
+  };
+}
+
 /** The checks of one rule of a refused policy, by the policy's action. */
 function checkRefusedRule(spec: Json | undefined): (rule: Rule, path: string, report: Report) => void {
   const custom = isObject(spec) && spec.action === 'CUSTOM';
+  const checkConditions = conditionCheck();
   return (rule, path, report) => {
     if (custom) checkCustomRule(rule, path, report);
     checkRule(rule, path, report);
+    checkConditions(rule, path, report);
   };
 }
 

@@ -81,8 +81,7 @@ function checkServiceEntry(spec: ServiceEntry, report: Report, raw: RawObject): 
   checkPorts(ports, report);
   checkResolution(spec, raw, report);
   checkSeveralHosts(spec, report);
-  const own = resolution === 'DNS' ? Math.max(1, endpoints.length) : endpoints.length;
-  const count = hosts.length * Math.max(1, addresses.length) * ports.length * own;
+  const count = hosts.length * Math.max(1, addresses.length) * ports.length * Math.max(1, endpoints.length);
   checkEndpointCount(count, 'hosts times addresses times ports times endpoints', 'spec.endpoints', report);
   checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw), noneAllowed: true }, report);
 }

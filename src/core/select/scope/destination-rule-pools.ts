@@ -12,6 +12,7 @@ import type { DestinationRule } from '../../schema/istio-types.gen.ts';
 import { destinationRulesInForce } from '../../translate/in-force.ts';
 import { type ExportedRule, mergedRules } from './destination-rule-merge.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
+import { subsetsInForce } from './subset-limit.ts';
 
 export interface MergedRule {
   /** Host resolved, subsets united, the first traffic policy. */
@@ -21,6 +22,8 @@ export interface MergedRule {
   readonly namespace: string;
   /** The rules that it was made of, in order. */
   readonly from: readonly ObjOf<'DestinationRule'>[];
+  /** Subsets past the limit of what they multiply to. */
+  readonly leftOut: number;
 }
 
 export interface RuleEntry {
@@ -62,7 +65,11 @@ export const rulePool: Query<RulePoolRef, RulePool> = {
       const merged = mergedRules(rules, enhanced);
       entries.set(
         host,
-        merged.map(({ from, exportTo }) => ({ rule: reader.make(mergedRule, { host, from }), exportTo })),
+        merged.map(({ from, exportTo }) => {
+          const subsets = from.reduce((sum, { spec }) => sum + (spec.subsets?.length ?? 0), 0);
+          const most = subsetsInForce(reader, host, subsets);
+          return { rule: reader.make(mergedRule, { host, from, most }), exportTo };
+        }),
       );
     }
     return { entries, wildcards: [...entries.keys()].filter(isWildcard) };
@@ -74,12 +81,18 @@ export function matchingHost(hostname: string, pool: RulePool): string | undefin
   return pool.entries.has(hostname) ? hostname : hostIndexOf(pool.wildcards).mostSpecific(hostname);
 }
 
-const mergedRule: Generator<{ readonly host: string; readonly from: readonly Rule[] }, MergedRule> = {
+/** `most`: subsets that may be in force. */
+const mergedRule: Generator<
+  { readonly host: string; readonly from: readonly Rule[]; readonly most: number },
+  MergedRule
+> = {
   name: 'select/mergedDestinationRule',
-  run: ({ host, from }) => {
+  run: ({ host, from, most }) => {
     const [first, ...rest] = from;
     const spec: DestinationRule = { ...first!.spec, host, ...united(first!.spec, rest) };
-    return { spec, name: first!.name, namespace: first!.namespace, from };
+    const leftOut = Math.max(0, (spec.subsets?.length ?? 0) - most);
+    const applied = leftOut === 0 ? spec : { ...spec, subsets: spec.subsets!.slice(0, most) };
+    return { spec: applied, name: first!.name, namespace: first!.namespace, from, leftOut };
   },
 };
 
@@ -124,3 +137,20 @@ function inOrder(a: Rule, b: Rule): number {
   const selectors = Number(b.spec.workloadSelector !== undefined) - Number(a.spec.workloadSelector !== undefined);
   return selectors || byAge(a as never, b as never);
 }
+
+/** Argument ''. Rules with subsets past the limit. */
+export const rulesPastLimit: Query<'', readonly MergedRule[]> = {
+  name: 'select/rulesPastLimit',
+  run: reader => {
+    const namespaces = new Set(reader.objects('DestinationRule').map(({ namespace }) => namespace));
+    const found = new Set<MergedRule>();
+    for (const namespace of namespaces) {
+      for (const pool of ['local', 'exported', 'rootPrivate'] as const) {
+        for (const entries of reader.get(rulePool, { pool, namespace }).entries.values()) {
+          for (const { rule } of entries) if (rule.leftOut > 0) found.add(rule);
+        }
+      }
+    }
+    return [...found];
+  },
+};

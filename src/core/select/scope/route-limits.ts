@@ -6,22 +6,14 @@
 //
 // The oldest objects come first, so a new one past a limit leaves what is served as it is.
 
-import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
+import { ROUTE_DESTINATIONS_MAX, routeDestinations } from '../../kinds/istio/validate/http-route.ts';
 import { exportsOf, isVisibleIn } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
-import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import type { ObjOf } from './specs.ts';
 
 /** Of all VirtualServices of the mesh together, some 200 MB in a proxy that has them all. */
 export const MESH_ROUTE_DESTINATIONS_MAX = 4_000_000;
-
-/** Routes times destinations of the rules. */
-export function routeDestinations(rules: readonly HTTPRoute[] = []): number {
-  let sum = 0;
-  for (const { match = [], route = [] } of rules) sum += Math.max(1, match.length) * Math.max(1, route.length);
-  return sum;
-}
 
 export interface Sized {
   readonly obj: ObjOf<'VirtualService'>;

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
 import { blocksOf } from '../../base/groups.ts';
-import { ROUTE_DESTINATIONS_MAX } from '../../kinds/istio/validate/http-route.ts';
+import { ROUTE_DESTINATIONS_MAX, routeDestinations } from '../../kinds/istio/validate/http-route.ts';
 import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf, isVisibleIn } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
@@ -14,7 +14,7 @@ import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { affordable, DELEGATED_PAIRS_MAX, delegatedRules, fullBudget, isSpent, type MergeBudget } from './delegates.ts';
 import { type Destinations, destinationsIn } from './destinations.ts';
 import { guardedHost } from './host-guard.ts';
-import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, routeDestinations, withinMeshLimit } from './route-limits.ts';
+import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, withinMeshLimit } from './route-limits.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolvedNames, resolveNames } from './virtual-service-names.ts';
 

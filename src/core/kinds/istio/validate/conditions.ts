@@ -1,7 +1,7 @@
 // The conditions (`when`) of an AuthorizationPolicy: which attributes there are, and what their values look like.
 // Source: Istio pkg/config/security (ValidateAttribute).
 
-import type { Condition } from '../../../schema/istio-types.gen.ts';
+import type { Condition, Rule } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
 import { checkIpOrCidr } from '../../validate/addresses.ts';
 import { checkNoneEmpty, checkPortTexts, checkServiceAccounts, checkWildcards } from './principals.ts';
@@ -53,6 +53,25 @@ export function checkCondition(
     checkNoneEmpty(given, `${path}.${name}`, report);
     check?.(given, `${path}.${name}`, report);
   }
+}
+
+/** Copies of values that one policy makes of its conditions, some 6 MB in every proxy that it selects. */
+export const CONDITION_VALUES_MAX = 100_000;
+
+/** Attributes of what is asked for; all others are of who asks. */
+const OF_OPERATIONS = ['destination.', 'connection.', 'experimental.'];
+
+/**
+ * Every condition is repeated in each operation of its rule, or in each source, by its attribute (Istio
+ * pilot/pkg/security/authz/model/model.go). Returns the values in all of them.
+ */
+export function conditionValues({ from = [], to = [], when = [] }: Rule): number {
+  let sum = 0;
+  for (const { key = '', values = [], notValues = [] } of when) {
+    const entries = OF_OPERATIONS.some(prefix => key.startsWith(prefix)) ? to.length : from.length;
+    if (entries > 1) sum += entries * (values.length + notValues.length);
+  }
+  return sum;
 }
 
 function checkKeyed(key: string, path: string, report: Report): void {

@@ -1,6 +1,7 @@
 // One HTTP route of a VirtualService: its matches, destinations and actions.
 // Source: Istio pkg/config/validation/virtualservice.go (validateHTTPRoute).
 
+import { canonicalJson, type Json } from '../../../base/json.ts';
 import { keysOf } from '../../../base/keys.ts';
 import type {
   HTTPDirectResponse,
@@ -10,6 +11,7 @@ import type {
   HTTPRewrite,
   HTTPRoute,
 } from '../../../schema/istio-types.gen.ts';
+import { OBJECT_CHARS_MAX } from '../../limits.ts';
 import { quoted, type Report } from '../../report.ts';
 import { checkWorkloadLabels } from '../../validate/labels.ts';
 import { checkPort } from '../../validate/ports.ts';
@@ -28,12 +30,29 @@ import { checkStringMatch } from './string-match.ts';
  */
 export const ROUTE_DESTINATIONS_MAX = 1_000_000;
 
-export function checkProducts(rules: readonly HTTPRoute[], hosts: number, path: string, report: Report): void {
+/** Characters of the rules as JSON, times hosts: whatever a rule has stands in the virtual host of each host. */
+export const ROUTE_CHARS_MAX = 100_000_000;
+
+/** Routes times destinations of the rules. */
+export function routeDestinations(rules: readonly HTTPRoute[] = []): number {
   let sum = 0;
-  for (const { match = [], route = [] } of rules) sum += match.length * route.length;
-  const all = sum * Math.max(1, hosts);
-  if (all <= ROUTE_DESTINATIONS_MAX) return;
-  report(path, `hosts times matches times destinations come to ${all}; at most ${ROUTE_DESTINATIONS_MAX} are allowed`);
+  for (const { match = [], route = [] } of rules) sum += Math.max(1, match.length) * Math.max(1, route.length);
+  return sum;
+}
+
+export function checkProducts(rules: readonly HTTPRoute[], hosts: number, path: string, report: Report): void {
+  const all = routeDestinations(rules) * Math.max(1, hosts);
+  if (all > ROUTE_DESTINATIONS_MAX) {
+    report(
+      path,
+      `hosts times matches times destinations come to ${all}; at most ${ROUTE_DESTINATIONS_MAX} are allowed`,
+    );
+  } else if (hosts * OBJECT_CHARS_MAX > ROUTE_CHARS_MAX) {
+    const chars = hosts * canonicalJson(rules as Json).length;
+    if (chars > ROUTE_CHARS_MAX) {
+      report(path, `hosts times characters of the rules come to ${chars}; at most ${ROUTE_CHARS_MAX} are allowed`);
+    }
+  }
 }
 
 /** `inDelegate`: the VirtualService has no hosts; its routes are taken in by another. */

@@ -197,13 +197,22 @@ describe('validation of a Gateway', () => {
 });
 
 describe('the lists of a ServiceEntry, which multiply', () => {
-  const made = (resolution: string, hosts: number, ports: number, endpoints: number): readonly string[] =>
+  const made = (
+    resolution: string,
+    hosts: number,
+    ports: number,
+    endpoints: number,
+    more: JsonObject = {},
+  ): readonly string[] =>
     problemsOf(
       withSpec('ServiceEntry', {
+        ...more,
         resolution,
         hosts: Array.from({ length: hosts }, (_, i) => `h${i}.com`),
         ports: Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, number: i + 1, protocol: 'HTTP' })),
-        endpoints: Array.from({ length: endpoints }, (_, i) => ({ address: `10.0.${i >> 8}.${i & 255}` })),
+        ...(endpoints === 0
+          ? {}
+          : { endpoints: Array.from({ length: endpoints }, (_, i) => ({ address: `10.0.${i >> 8}.${i & 255}` })) }),
       }),
     );
 
@@ -216,6 +225,14 @@ describe('the lists of a ServiceEntry, which multiply', () => {
     const what = 'hosts times addresses times ports times endpoints';
     const problem = `spec.endpoints: ${what} come to ${count} endpoints; at most 100000 are allowed`;
     expect(made(resolution, hosts, ports, endpoints)).toEqual(count === undefined ? [] : [problem]);
+  });
+
+  test('count without endpoints too: each address has listeners of its own', () => {
+    const addresses = Array.from({ length: 256 }, (_, i) => `10.0.0.${i}`);
+    expect(made('NONE', 39, 10, 0, { addresses })).toEqual([]);
+    expect(made('NONE', 40, 10, 0, { addresses })).toEqual([
+      'spec.endpoints: hosts times addresses times ports times endpoints come to 102400 endpoints; at most 100000 are allowed',
+    ]);
   });
 });
 

@@ -262,4 +262,24 @@ describe('a VirtualService of many matches and many destinations', () => {
       'spec.http: hosts times matches times destinations come to 1010000; at most 1000000 are allowed',
     ]);
   });
+
+  test('counts a rule without destinations, such as a redirect, as one', () => {
+    const hosts = Array.from({ length: 1_001 }, (_, i) => `h${i}.example.com`);
+    const rules = Array.from({ length: 1_000 }, (_, i) => ({ match: [{ port: i + 1 }], redirect: { uri: '/' } }));
+    expect(problems({ hosts, http: rules })).toEqual([
+      'spec.http: hosts times matches times destinations come to 1001000; at most 1000000 are allowed',
+    ]);
+  });
+
+  test('is refused if its rules times its hosts have too many characters', () => {
+    const hosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i}.example.com`);
+    const add = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x-${i}`, 'v'.repeat(180)]));
+    const rule = { headers: { request: { add } }, route: [to('a')] };
+    expect(problems({ hosts: hosts(1_000), http: [rule] })).toEqual([]);
+    expect(problems({ hosts: hosts(1_100), http: [rule] })).toEqual([
+      expect.stringMatching(
+        /^spec\.http: hosts times characters of the rules come to 1\d{8}; at most 100000000 are allowed$/,
+      ),
+    ]);
+  });
 });

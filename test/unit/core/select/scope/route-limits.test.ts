@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import { ROUTE_DESTINATIONS_MAX } from '../../../../../src/core/kinds/istio/validate/http-route.ts';
+import { ROUTE_DESTINATIONS_MAX, routeDestinations } from '../../../../../src/core/kinds/istio/validate/http-route.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
-import { routeDestinations, withinMeshLimit } from '../../../../../src/core/select/scope/route-limits.ts';
+import { withinMeshLimit } from '../../../../../src/core/select/scope/route-limits.ts';
 import { virtualServices } from '../../../../../src/core/select/scope/virtual-services.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { findingsOf } from '../../../../../src/offline/findings.ts';
