@@ -10,7 +10,7 @@
 import { createHash, hash } from 'node:crypto';
 import { resourceUrlOf, type TypeName } from '../proto/any.ts';
 import type { TypeMap } from '../proto/types.gen.ts';
-import { framedString, header, joinSmallParts, lengthOf } from '../wire/frame.ts';
+import { framedString, header, joinSmallParts, lengthOf, MESSAGE_BYTES_MAX } from '../wire/frame.ts';
 import { encodeAny, encodeInParts, encodeUnpacked, WHOLE_BYTES_MAX, type WrittenAny } from '../wire/pack.ts';
 import { type Plain, typeOf } from '../wire/registry.ts';
 import { sharedParts, sharedWithParts } from './shared-parts.ts';
@@ -55,6 +55,8 @@ const HASHED_PER_ENCODED = 8 * WORK_OF_LARGE;
 const LARGE_BYTES = 64 * 1024;
 
 const resources = new WeakMap<object, EncodedResource>();
+/** Why a message cannot be encoded: that is found once, not at every push. */
+const refused = new WeakMap<object, Error>();
 
 /** Deterministic. Any are unpacked and Struct is JSON in `message`; the header of types.gen.ts has the conventions. */
 export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]): Uint8Array {
@@ -112,6 +114,8 @@ interface Begun {
 const begun = new WeakMap<object, Begun>();
 
 function encodedBy(work: EncodingWork, url: string, name: string, message: Plain, given: Given): EncodedResource {
+  const error = refused.get(message);
+  if (error !== undefined) throw error;
   const known = begun.get(message);
   const isKnown = known?.url === url && known.name === name;
   work.before();
@@ -171,6 +175,7 @@ function* encodeInSteps(
   const contentLength = lengthOf(written);
   const opening = Buffer.concat([framedString(ANY_URL, anyUrl), Buffer.from(header(ANY_VALUE, contentLength))]);
   const size = opening.length + contentLength;
+  if (size > MESSAGE_BYTES_MAX) throw tooLarge(message, `${url} ${name}`, size);
   const hashed = version ?? (yield* versionOf([opening, ...written]));
   const nameField = framedString(NAME, name);
   const versionField = framedString(VERSION, hashed);
@@ -180,6 +185,12 @@ function* encodeInSteps(
   const parts = [first, ...sharedWithParts(written, contentOf(previous)), nameField];
   const before = head.length + versionField.length;
   return new Encoded(url, name, hashed, parts, { size, before, after: nameField.length });
+}
+
+function tooLarge(message: Plain, what: string, size: number): Error {
+  const error = new Error(`${what} has ${size} bytes, and a message at most ${MESSAGE_BYTES_MAX}`);
+  refused.set(message, error);
+  return error;
 }
 
 function* versionOf(parts: readonly Buffer[]): Generator<number, string> {

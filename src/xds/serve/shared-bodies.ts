@@ -11,7 +11,7 @@ import { joined } from '../../core/base/groups.ts';
 import type { Steps } from '../../core/base/steps.ts';
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { SDS } from '../session/types.ts';
-import { framedString, joinSmallParts, lengthOf } from '../wire/frame.ts';
+import { framedString, joinSmallParts, lengthOf, MESSAGE_BYTES_MAX } from '../wire/frame.ts';
 import { deltaDiscoveryPieces, discoveryPieces } from './discovery.ts';
 import { type KeyOf, lacksKey, noKeys, withKey } from './private-keys.ts';
 
@@ -182,5 +182,11 @@ function* assembling(content: ResponseContent, keyOf: KeyOf): Steps<Body> {
     protocol === 'sotw'
       ? discoveryPieces({ ...whole, versionInfo: version })
       : deltaDiscoveryPieces({ ...whole, systemVersionInfo: version, removed });
-  return { pieces: joinSmallParts(pieces), length: lengthOf(pieces) };
+  const length = lengthOf(pieces);
+  if (length > MESSAGE_BYTES_MAX) {
+    throw new Error(
+      `${names.length} resources of ${set.typeUrl} have ${length} bytes, and a message at most ${MESSAGE_BYTES_MAX}`,
+    );
+  }
+  return { pieces: joinSmallParts(pieces), length };
 }

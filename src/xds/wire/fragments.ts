@@ -68,6 +68,8 @@ export function* writeFragments(
 ): Generator<number, readonly Buffer[]> {
   const { partBytes, weightMax } = sizes;
   const parts: Buffer[] = [];
+  // One of many elements that did not fit was written in vain; of others like it that is found before.
+  let triedInVain = false;
   const all = fragments[Symbol.iterator]();
   let next = all.next();
   while (next.done !== true) {
@@ -79,10 +81,11 @@ export function* writeFragments(
         const { write, content } = next.value;
         if (content === undefined) write();
         else if (writtenBefore(content) !== undefined) large = [next.value, content];
-        else if (!content.ofMany && isLarge(content.value, weightMax)) large = [next.value, content];
+        else if ((!content.ofMany || triedInVain) && isLarge(content.value, weightMax)) large = [next.value, content];
         else if (!sink.attempt(partBytes, write)) {
           large = [next.value, content];
           failed = partBytes;
+          triedInVain = true;
         }
         if (large !== undefined) return;
       }

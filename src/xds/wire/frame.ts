@@ -4,6 +4,9 @@ const WIRE_LENGTH_DELIMITED = 2;
 /** Parts from this size on stay as they are; smaller ones are joined, because each part costs time on every stream. */
 const OWN_PART_BYTES = 16 * 1024;
 
+/** No message of protobuf may have more (https://protobuf.dev/programming-guides/proto-limits/). */
+export const MESSAGE_BYTES_MAX = 2 ** 31 - 1;
+
 /** `bytes` as the value of a length-delimited field: tag, length, bytes. */
 export function framed(fieldNumber: number, bytes: Uint8Array): Buffer {
   const head = header(fieldNumber, bytes.length);

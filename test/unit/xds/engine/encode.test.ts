@@ -265,6 +265,16 @@ describe('encoding of resources', () => {
       expect(read).toBe(1);
     });
 
+    test('tries in vain to write one of the elements that share a large part, and none of those after it', () => {
+      const metrics = Array.from({ length: 40_000 }, (_, i) => ({ name: `metric-${i}` }));
+      const shared = { f: { '@type': typeUrl('stats.PluginConfig'), metrics } };
+      const worked = (hosts: number): number => {
+        const sharing = Array.from({ length: hosts }, (_, i) => ({ ...host(`${i}`), typedPerFilterConfig: shared }));
+        return encodeInTurns(routes(sharing)).turns.reduce((sum, bytes) => sum + bytes);
+      };
+      expect(worked(100) / worked(2)).toBeLessThan(6);
+    });
+
     test('keeps only what changed anew', () => {
       const { made } = encodeInTurns(routes(hostsOf()));
       const { made: changed } = encodeInTurns(routes(hostsOf(9_000)), made);
@@ -272,6 +282,20 @@ describe('encoding of resources', () => {
       const old = new Set(made.deltaFrame.map(({ buffer }) => buffer));
       const anew = changed.deltaFrame.filter(({ buffer }) => !old.has(buffer));
       expect(anew.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(100_000);
+    });
+
+    test('is refused if it is larger than a message may be, and not encoded a second time to find that', () => {
+      const dimensions = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`t${i}`, 'x'.repeat(10)]));
+      const typedConfig = { '@type': typeUrl('stats.PluginConfig'), metrics: [{ dimensions }] };
+      const shared = { f: typedConfig };
+      const message = routes(
+        Array.from({ length: 1_200 }, (_, i) => ({ ...host(`${i}`), typedPerFilterConfig: shared })),
+      );
+      const why =
+        /^type\.googleapis\.com\/\S+RouteConfiguration 80 has \d{10} bytes, and a message at most 2147483647$/;
+      expect(() => encodeInTurns(message)).toThrow(why);
+      const work: EncodingWork = { before: () => undefined, after: () => expect.unreachable() };
+      expect(() => encodeResource(typeUrl(ROUTES), '80', message, work)).toThrow(why);
     });
 
     test('is begun again after an error', () => {

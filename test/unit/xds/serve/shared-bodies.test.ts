@@ -47,6 +47,16 @@ describe('response bodies', () => {
     expect(decoded(protocol, piecesOf(new SharedBodies(), content, 'n'))).toEqual(decoded(protocol, [alone]));
   });
 
+  it('are refused if they are larger than a message may be', () => {
+    const part = Buffer.alloc(2 ** 28);
+    const large = { deltaFrame: Array.from({ length: 8 }, () => part) };
+    const resources = new Map([['a', large]]);
+    const content = { protocol: 'delta', set: { typeUrl: CDS, digest: 'd', resources }, names: ['a'], removed: none };
+    expect(() => new SharedBodies().pieces(content as unknown as ResponseContent, 'n')).toThrow(
+      /^1 resources of \S+Cluster have 21474837\d\d bytes, and a message at most 2147483647$/,
+    );
+  });
+
   it('are one buffer for all streams with the same content, for any nonces', () => {
     const bodies = new SharedBodies();
     const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
