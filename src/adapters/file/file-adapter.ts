@@ -14,14 +14,14 @@ import type { Origin } from '../../core/base/problem.ts';
 import type { Fact } from '../../core/event.ts';
 import { isBelow } from '../../core/fold/novelty.ts';
 import type { Adapter, AdapterLog, ObjectPlace, Sink, SourceStatus } from '../adapter.ts';
-import { difference, keysOf, malformedFacts } from './differences.ts';
+import { difference, keysOf, malformedFacts, turnAfter } from './differences.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { FileParser } from './file-parser.ts';
 import { type FolderEvent, FolderWatch, type Watched } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInFiles } from './locate-in-files.ts';
 import { isText, MeshFiles, meshFilesOf } from './mesh-files.ts';
-import { FILE_BYTES_MAX, identity, type ParsedObject, tooLarge, unreadFile } from './parse.ts';
+import { FILE_BYTES_MAX, identity, tooLarge, unreadFile } from './parse.ts';
 import { repeatLog } from './repeat-log.ts';
 import { Root } from './root.ts';
 import { type FoundFile, findFile, hasFolder, isHidden, isWanted, scanFolder } from './scan.ts';
@@ -249,9 +249,9 @@ export class FileAdapter implements Adapter {
     const paths = [...changed.keys()].sort();
     const before = new Map(paths.map(path => [path, this.#holdings.get(path)] as const));
     const keys = new Map(paths.map(path => [path, keysOf(before.get(path), changed.get(path))] as const));
-    const winners = new Map<string, ParsedObject | undefined>();
-    for (const key of [...keys.values()].flat()) winners.set(key, this.#holdings.winner(key));
+    const winners = new Map([...keys.values()].flat().map(key => [key, this.#holdings.winner(key)] as const));
     for (const path of paths) this.#holdings.put(path, changed.get(path));
+    await turnAfter(winners.size);
     const told = new Set<string>();
     const submitting: Promise<void>[] = [];
     for (const path of paths) {
@@ -262,6 +262,7 @@ export class FileAdapter implements Adapter {
         const fact = difference(winners.get(key), this.#holdings.winner(key));
         if (fact !== undefined) batch.push(fact);
       }
+      await turnAfter(batch.length);
       if (batch.length > 0) submitting.push(this.#submit(path, batch, before.get(path)));
       if (submitting.length >= SUBMITTED_AT_ONCE_MAX) await Promise.all(submitting.splice(0));
     }

@@ -43,9 +43,10 @@ export function endpointsInForce(lists: readonly EntryEndpoints[]): readonly Ent
   });
 }
 
-/** Endpoints that the ports of a name may have each. */
+/** Endpoints that the ports of a name may have each. The lists of one entry have the same ports. */
 function roomByName(lists: readonly EntryEndpoints[]): Map<string, number> {
   const ports = new Map<string, number>();
-  for (const { portNames } of lists) for (const name of portNames) ports.set(name, (ports.get(name) ?? 0) + 1);
+  for (const { portNames } of new Map(lists.map(list => [list.entry, list])).values())
+    for (const name of portNames) ports.set(name, (ports.get(name) ?? 0) + 1);
   return new Map([...ports].map(([name, count]) => [name, Math.floor(ENDPOINTS_OF_HOST_MAX / count)]));
 }

@@ -127,6 +127,18 @@ describe('ServiceEntries of one host', () => {
     ]);
   });
 
+  test('count the ports of an entry once, however many addresses it has', () => {
+    const addresses = numbers(100).map(i => `240.0.0.${i}`);
+    const port = { number: 80, name: 'http', protocol: 'HTTP' };
+    const endpoints = numbers(900).map(i => ({ address: address(i) }));
+    const state = world([
+      serviceEntry('many', { hosts: ['a.com'], addresses, ports: [port], endpoints, resolution: 'STATIC' }),
+      ...numbers(11).map(i => entry(i, port, 1)),
+    ]);
+    // 12 ports may have 83,333 each.
+    expect(counted(state)).toBe(Math.floor(ENDPOINTS_OF_HOST_MAX / 12));
+  });
+
   test('have all of them if each port has a name of its own', () => {
     const state = all(30, i => ({ number: i + 1, name: `http-${i}`, protocol: 'HTTP' }));
     expect(counted(state)).toBe(30 * 102);
