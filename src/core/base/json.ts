@@ -4,7 +4,7 @@
 // are undefined are left out. Hashes, interning and "did it change" all use this text and nothing else.
 
 import { keptKeys, keysOf, sortedKeysOf, WIDE_MIN } from './keys.ts';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce, MEMBERS_PER_STEP, type Steps } from './steps.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -56,7 +56,7 @@ function arrayText(items: readonly Json[]): string {
 
 function objectText(value: JsonObject): string {
   const keys = sortedKeysOf(value);
-  if (keys.length >= WIDE_MIN) return wideText(value, keys);
+  if (keys.length >= WIDE_MIN) return atOnce(canonicalSteps(value, keys));
   let text = '{';
   for (const key of keys) {
     const member = value[key];
@@ -67,18 +67,8 @@ function objectText(value: JsonObject): string {
   return `${text}}`;
 }
 
-function wideText(value: JsonObject, keys: readonly string[]): string {
-  return atOnce(wideTextInSteps(value, keys));
-}
-
-const MEMBERS_PER_STEP = 8_192;
-
 /** `canonicalJson` in steps, for objects of tens of thousands of members. */
-export function* canonicalSteps(value: JsonObject): Steps<string> {
-  return yield* wideTextInSteps(value, sortedKeysOf(value));
-}
-
-function* wideTextInSteps(value: JsonObject, keys: readonly string[]): Steps<string> {
+export function* canonicalSteps(value: JsonObject, keys = sortedKeysOf(value)): Steps<string> {
   const members: string[] = [];
   for (let i = 0; i < keys.length; i++) {
     if (i > 0 && i % MEMBERS_PER_STEP === 0) yield;

@@ -4,7 +4,7 @@
 //
 // Lists are kept only of what is never changed: facts as received, and what was decoded of them.
 
-import type { Steps } from './steps.ts';
+import { MEMBERS_PER_STEP, type Steps } from './steps.ts';
 
 /** Below it listing keys costs no more than finding the list of them. */
 export const WIDE_MIN = 1_024;
@@ -60,13 +60,10 @@ export function keepSorted(object: object, keys: readonly string[]): void {
 /** An object with these keys, which are sorted and differ; their list is kept as above. */
 export function objectOf<T>(keys: readonly string[], memberOf: (key: string) => T): Record<string, T> {
   const object: Record<string, T> = {};
-  for (let i = 0; i < keys.length; i++) put(object, keys[i]!, memberOf(keys[i]!));
+  putAll(object, keys, memberOf, 0, keys.length);
   keepSorted(object, keys);
   return object;
 }
-
-/** Members that a step of `makingObject` puts, of which each takes half a microsecond. */
-const MEMBERS_PER_STEP = 8_192;
 
 /** `objectOf` in steps, for objects of tens of thousands of members. */
 export function* makingObject<T>(
@@ -74,12 +71,22 @@ export function* makingObject<T>(
   memberOf: (key: string) => T,
 ): Steps<Readonly<Record<string, T>>> {
   const object: Record<string, T> = {};
-  for (let i = 0; i < keys.length; i++) {
-    if (i > 0 && i % MEMBERS_PER_STEP === 0) yield;
-    put(object, keys[i]!, memberOf(keys[i]!));
+  for (let from = 0; from < keys.length; from += MEMBERS_PER_STEP) {
+    if (from > 0) yield;
+    putAll(object, keys, memberOf, from, Math.min(keys.length, from + MEMBERS_PER_STEP));
   }
   keepSorted(object, keys);
   return object;
+}
+
+function putAll<T>(
+  object: Record<string, T>,
+  keys: readonly string[],
+  memberOf: (key: string) => T,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) put(object, keys[i]!, memberOf(keys[i]!));
 }
 
 /** A key may be `__proto__`, which cannot be assigned to. */
