@@ -13,6 +13,7 @@ import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { affordable, DELEGATED_PAIRS_MAX, delegatedRules, fullBudget, isSpent, type MergeBudget } from './delegates.ts';
 import { type Destinations, destinationsIn } from './destinations.ts';
+import { GATEWAY_HOSTS_MAX, withinGatewayLimit } from './gateway-limit.ts';
 import { guardedHost } from './host-guard.ts';
 import { MESH_ROUTE_DESTINATIONS_MAX, rootsPastLimit, withinMeshLimit } from './route-limits.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
@@ -122,7 +123,7 @@ const resolvedBlock: Selection<
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServices',
-  run: reader => withinMeshLimit(reader.get(allVirtualServices, '')).fitting,
+  run: reader => withinGatewayLimit(reader, withinMeshLimit(reader.get(allVirtualServices, '')).fitting).fitting,
 };
 
 /** With those that are past the limit of all together. */
@@ -272,18 +273,23 @@ export interface LimitFinding {
   readonly message: string;
 }
 
-/** Argument ''. What limits of hosts times matches times destinations keep out. */
+const PAST_PORTS = `is not in force: with it the hosts of VirtualServices times the ports of their gateways come to more than ${GATEWAY_HOSTS_MAX}`;
+
+/** Argument ''. What limits of hosts times matches times destinations, and times ports of gateways, keep out. */
 export const limitFindings: Query<'', readonly LimitFinding[]> = {
   name: 'select/limitFindings',
   run: reader => {
     const all = reader.get(allVirtualServices, '');
-    const past = new Set(withinMeshLimit(all).past);
+    const { fitting, past: large } = withinMeshLimit(all);
+    const past = new Set(large);
+    const pastPorts = new Set(withinGatewayLimit(reader, fitting).past);
     const message = `is not in force: with it the hosts times matches times destinations of all routes come to more than ${MESH_ROUTE_DESTINATIONS_MAX}`;
     return all.flatMap(one => {
       const { obj, leftOut } = one;
       const found: LimitFinding[] = [];
       if (leftOut !== undefined) found.push({ obj, path: `spec.http[${leftOut.rule}]`, message: leftOut.reason });
       if (past.has(one)) found.push({ obj, path: 'spec.http', message });
+      if (pastPorts.has(one)) found.push({ obj, path: 'spec.hosts', message: PAST_PORTS });
       return found;
     });
   },

@@ -110,3 +110,42 @@ describe('routes times destinations', () => {
     expect(costOf(100) / costOf(50)).toBeLessThan(2.2);
   });
 });
+
+describe('hosts times ports of gateways', () => {
+  const gateway = (name: string, ports: number): JsonObject => ({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Gateway',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      selector: { istio: 'x' },
+      servers: Array.from({ length: ports }, (_, i) => ({
+        port: { number: 1_000 + i, name: `http-${i}`, protocol: 'HTTP' },
+        hosts: ['*'],
+      })),
+    },
+  });
+  const hosts = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}${i}.com`);
+  const on = (name: string, day: number, count: number, gateways: string[]): JsonObject =>
+    virtualService(name, day, { hosts: hosts(name, count), gateways, http: [{ route: to(1) }] });
+  const inForce = (state: State): readonly string[] => rulesOf(state).map(([name]) => name);
+
+  test('end with the youngest VirtualServices, but for those that still fit, and name them', () => {
+    const state = world([
+      gateway('wide', 500),
+      on('a', 1, 1_900, ['wide']),
+      on('b', 2, 101, ['wide']),
+      on('c', 3, 100, ['wide']),
+      on('d', 4, 5_000, ['mesh']),
+    ]);
+    expect(inForce(state)).toEqual(['a', 'c', 'd']);
+    expect(told(state).filter(text => text.includes('not in force'))).toEqual([
+      'VirtualService/default/b spec.hosts: is not in force: with it the hosts of VirtualServices times the ports of their gateways come to more than 1000000',
+    ]);
+  });
+
+  test('count a port once, however many gateways have it', () => {
+    const state = world([gateway('one', 500), gateway('two', 500), on('a', 1, 2_000, ['one', 'two', 'missing'])]);
+    expect(inForce(state)).toEqual(['a']);
+    expect(inForce(world([gateway('one', 500), on('a', 1, 2_001, ['one'])]))).toEqual([]);
+  });
+});
