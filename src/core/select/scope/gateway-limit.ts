@@ -1,6 +1,7 @@
 // A limit on hosts of VirtualServices times ports of the Gateways that they name. Each port of a gateway has routes of
-// its own (Istio pilot/pkg/networking/core/gateway.go, buildGatewayHTTPRouteConfig) with a virtual host of each host, so
-// a Gateway of thousands of ports and a VirtualService of thousands of hosts that an API server stores make gigabytes.
+// its own (Istio pilot/pkg/networking/core/gateway.go, buildGatewayHTTPRouteConfig) with a virtual host of each host,
+// so a Gateway of thousands of ports and a VirtualService of thousands of hosts that an API server stores make
+// gigabytes.
 //
 // The oldest VirtualServices come first, as in route-limits.ts.
 
