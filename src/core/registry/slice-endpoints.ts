@@ -75,22 +75,52 @@ const endpointsOfPart: Selection<SlicePart, readonly Endpoint[]> = {
   },
 };
 
-/** Argument `cluster/namespace/name` of an Endpoints object. */
+/**
+ * Argument `cluster/namespace/name` of an Endpoints object: its endpoints, subsets in order, of each those that are
+ * ready first.
+ */
 export const endpointsOfObject: Query<string, readonly Endpoint[]> = {
   name: 'registry/endpointsOfObject',
   run: (reader, key) => {
     const obj = reader.object('Endpoints', key);
     if (obj === undefined) return [];
+    const { cluster, namespace, spec } = obj;
     const traits = reader.get(traitsOf, key);
+    const parts = spec.subsets.flatMap(partsOf).map(part => ({ cluster, namespace, traits, ...part }));
+    const count = parts.reduce((sum, { addresses, ports }) => sum + addresses.length * ports.length, 0);
+    const made = (part: SubsetPart): readonly Endpoint[] =>
+      count <= ENDPOINTS_ALONE_MAX ? endpointsOfSubset.run(reader, part) : reader.select(endpointsOfSubset, part);
+    return joined(parts.map(made));
+  },
+};
+
+type Subset = Obj<'Endpoints'>['spec']['subsets'][number];
+
+interface SubsetPart extends Pick<Subset, 'addresses' | 'ports'> {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly traits: Traits;
+  readonly ready: boolean;
+}
+
+function partsOf({
+  addresses,
+  notReadyAddresses,
+  ports,
+}: Subset): readonly Pick<SubsetPart, 'addresses' | 'ports' | 'ready'>[] {
+  const size = Math.max(1, Math.floor(ENDPOINTS_TOGETHER / Math.max(1, ports.length)));
+  return [true, false].flatMap(ready =>
+    blocksOf(ready ? addresses : notReadyAddresses, size).map(block => ({ addresses: block, ports, ready })),
+  );
+}
+
+const endpointsOfSubset: Selection<SubsetPart, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfSubset',
+  run: (reader, { cluster, namespace, traits, addresses, ports, ready }) => {
     const found: Endpoint[] = [];
-    for (const { addresses, notReadyAddresses, ports } of obj.spec.subsets) {
-      for (const ready of [true, false]) {
-        const health = healthOf({ ready }, traits);
-        for (const { ip, targetRef } of ready ? addresses : notReadyAddresses) {
-          const where = { cluster: obj.cluster, namespace: obj.namespace, address: ip, targetRef };
-          append(found, endpointsOfAddress(reader, where, ports, health, traits));
-        }
-      }
+    const health = healthOf({ ready }, traits);
+    for (const { ip, targetRef } of addresses) {
+      append(found, endpointsOfAddress(reader, { cluster, namespace, address: ip, targetRef }, ports, health, traits));
     }
     return found;
   },

@@ -25,7 +25,7 @@ describe('a ServiceEntry', () => {
   });
 });
 
-describe('a slice of many ports', () => {
+describe.each(['a slice', 'an Endpoints object'])('%s of many ports', what => {
   const ref: ServiceRef = { hostname: 'web.default.svc.cluster.local', namespace: 'default' };
   const sliced = (ports: number, endpoints: number): readonly JsonObject[] => {
     const listed = numbers(ports).map(i => ({ name: `p${i}`, port: i + 1 }));
@@ -35,13 +35,15 @@ describe('a slice of many ports', () => {
       endpoints: numbers(endpoints).map(i => ({ addresses: [address(i)] })),
     };
     const labels = { 'kubernetes.io/service-name': 'web' };
-    const object = {
+    const slice = {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       metadata: metadata('web-1', { labels }),
       ...own,
     };
-    return [service('web', { ports: listed }), object];
+    const subsets = [{ addresses: numbers(endpoints).map(i => ({ ip: address(i) })), ports: listed }];
+    const object = { apiVersion: 'v1', kind: 'Endpoints', metadata: metadata('web'), subsets };
+    return [service('web', { ports: listed }), what === 'a slice' ? slice : object];
   };
 
   test('has its endpoints made in blocks, in order and each once', () => {
