@@ -7,7 +7,7 @@ import { each, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkEndpointCount } from '../validate/endpoint-count.ts';
 import { isDns1123Subdomain } from '../validate/names.ts';
-import { isPort } from '../validate/ports.ts';
+import { isPort, PORTS_MAX } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 import { podReference, serviceReference } from './references.ts';
 
@@ -15,7 +15,6 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** As many as the API server takes. */
 const ENDPOINTS_MAX = 1000;
 const ADDRESSES_MAX = 100;
-const PORTS_MAX = 20_000;
 
 /** An absent condition is unknown, which Istio reads as true. */
 export interface EndpointConditions {

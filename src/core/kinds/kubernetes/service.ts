@@ -7,7 +7,7 @@ import { type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
 import { isDns1123Label, isDns1123Subdomain, isPortName } from '../validate/names.ts';
-import { checkPort, isPort } from '../validate/ports.ts';
+import { checkPort, isPort, PORTS_MAX } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
 
 export interface ServicePortData {
@@ -182,7 +182,10 @@ function checkService({ metadata = {}, spec = {} }: Decoded, report: Report): vo
   (spec.externalIPs ?? []).forEach((ip, i) => {
     checkIp(ip, `spec.externalIPs[${i}]`, report);
   });
-  checkPorts(spec.ports ?? [], report);
+  const { ports = [] } = spec;
+  if (ports.length > PORTS_MAX) {
+    report('spec.ports', `${ports.length} are too many: an EndpointSlice, and so a Service, has at most ${PORTS_MAX}`);
+  } else checkPorts(ports, report);
 }
 
 function checkClusterIp(ip: string, path: string, report: Report): void {

@@ -4,6 +4,8 @@
 import { quoted, type Report } from '../report.ts';
 
 export const PORT_MAX = 65_535;
+/** Of one EndpointSlice as an API server takes it, so no Service has more that lead anywhere. */
+export const PORTS_MAX = 20_000;
 
 /** A port number is required. */
 export function checkPort(port: number | undefined, path: string, report: Report): void {

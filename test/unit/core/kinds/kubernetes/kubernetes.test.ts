@@ -391,4 +391,9 @@ describe('the addresses of a Service', () => {
       'spec.clusterIPs: has 3 entries; a service has one address of each IP family, so at most 2',
     ]);
   });
+  test('lead to no more ports than a slice has', () => {
+    const ports = Array.from({ length: 20_001 }, (_, i) => ({ name: `p${i}`, port: i + 1 }));
+    const problems = [ports.slice(1), ports].map(some => problemsOf(of('Service', { spec: { ports: some } })));
+    expect(problems).toEqual([[], [expect.stringMatching(/^spec\.ports: 20001 are too/)]]);
+  });
 });
