@@ -33,10 +33,11 @@ export const ROUTE_DESTINATIONS_MAX = 1_000_000;
 /** Characters of the rules as JSON, times hosts: whatever a rule has stands in the virtual host of each host. */
 export const ROUTE_CHARS_MAX = 100_000_000;
 
-/** Routes times destinations of the rules. */
+/** Routes times destinations of the rules, mirrors among them. */
 export function routeDestinations(rules: readonly HTTPRoute[] = []): number {
   let sum = 0;
-  for (const { match = [], route = [] } of rules) sum += Math.max(1, match.length) * Math.max(1, route.length);
+  for (const { match = [], route = [], mirrors = [] } of rules)
+    sum += Math.max(1, match.length) * Math.max(1, route.length + mirrors.length);
   return sum;
 }
 

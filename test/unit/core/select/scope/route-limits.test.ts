@@ -36,6 +36,7 @@ describe('routes times destinations', () => {
   test('count a rule without matches as one route, and one without destinations as one destination', () => {
     expect(routeDestinations([{}, { match: [{}, {}] }, { match: [{}, {}], route: [{}, {}, {}] }])).toBe(9);
     expect(routeDestinations(undefined)).toBe(0);
+    expect(routeDestinations([{ match: [{}, {}], route: [{}], mirrors: [{}, {}] }])).toBe(6);
   });
 
   test('of one delegate in many roots end with the youngest roots, which drop the rule and are named', () => {
