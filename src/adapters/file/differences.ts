@@ -1,9 +1,9 @@
 // The facts of a change of one file: which objects changed, how, and the present problems of the file.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fact } from '../../core/event.ts';
 import type { KnownFile } from './holdings.ts';
 import { cleared, malformedFact, type ParsedObject } from './parse.ts';
+import { othersHadTheirTurn } from './turns.ts';
 
 /** A file's list of errors, when it differs from what was said of it before. */
 export function malformedFacts(
@@ -35,8 +35,5 @@ const OBJECTS_PER_TURN = 2_048;
 
 /** Lets the event loop turn after work for that number of objects, if a turn has no time for more. */
 export async function turnAfter(objects: number): Promise<void> {
-  if (objects <= OBJECTS_PER_TURN) return;
-  // Where a file was read immediates are still run in the same pass: only after the second one others had their turn.
-  await nextTurn();
-  await nextTurn();
+  if (objects > OBJECTS_PER_TURN) await othersHadTheirTurn();
 }

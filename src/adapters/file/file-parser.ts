@@ -4,7 +4,6 @@
 //
 // One task at a time, in the order in which they were given. The thread ends when it has been idle for a while.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { YamlObjects } from '../../core/base/yaml-objects.ts';
@@ -23,6 +22,7 @@ import {
 } from './parse.ts';
 import type { ParseAnswer, ParsePart, ParseTask } from './parse-thread.ts';
 import { startThread } from './start-thread.ts';
+import { othersHadTheirTurn } from './turns.ts';
 import { MapFiller, type Members } from './vast-maps.ts';
 
 /** Larger texts are not parsed in the main thread by the full parser, which takes some microseconds for a character. */
@@ -152,10 +152,8 @@ export class FileParser {
       const last = await this.#answerOf(thread, task, ms, parts);
       for (const part of parts) {
         takePart?.(part);
-        // The answer of a thread is taken where immediates are still run in the same pass of the event loop: only the
-        // second one comes after timers and connections had theirs, and what is done with the part costs as much again.
-        await nextTurn();
-        await nextTurn();
+        // What is done with the part costs as much again.
+        await othersHadTheirTurn();
       }
       return last;
     } catch (error) {

@@ -12,7 +12,7 @@ import { SUBSET_CLUSTERS_MAX } from './scope/subset-limit.ts';
 
 export interface ProductFinding {
   readonly kind: 'DestinationRule' | 'Service' | 'ServiceEntry';
-  /** `namespace/name` */
+  /** `namespace/name`; of a Service `cluster/namespace/name`. */
   readonly key: string;
   readonly path: string;
   readonly message: string;

@@ -64,10 +64,6 @@ function kept(names: Names, isKept: (name: string) => boolean): Names {
   return left.length === all.length ? names : left.length === 0 ? empty : new Set(left);
 }
 
-export const unionWith: (a: Names, list: NameList) => Names = memoByPair((a, list) =>
-  list.every(name => a.has(name)) ? a : a.size === 0 ? setOf(list) : new Set([...a, ...list]),
-);
-
 /** The names in either; one of both itself if it has the other. */
 export const union: (a: Names, b: Names) => Names = memoByPair((a, b) => {
   const [large, small] = a.size < b.size ? [b, a] : [a, b];
@@ -75,10 +71,14 @@ export const union: (a: Names, b: Names) => Names = memoByPair((a, b) => {
   return large;
 });
 
+export function unionWith(a: Names, list: NameList): Names {
+  return union(a, setOf(list));
+}
+
 /** The names of both lists. */
-export const unionOf: (a: NameList, b: NameList) => Names = memoByPair((a, b) =>
-  b.length === 0 ? setOf(a) : new Set([...a, ...b]),
-);
+export function unionOf(a: NameList, b: NameList): Names {
+  return union(setOf(a), setOf(b));
+}
 
 /** The names of the list that have a version. */
 const present: (list: NameList, versions: Versions) => NameList = memoByPair((list, versions) => {

@@ -180,11 +180,11 @@ function removalsToHold(
   stateSeq: number,
 ): ReadonlyMap<string, number> {
   const kept = new Map<string, number>();
-  const isNewReleasable = isReleasable(session, watch, stateSeq);
+  const holdsNew = !isReleasable(session, watch, stateSeq);
   for (const name of gone) {
     const since = watch.heldRemovals.get(name);
-    if (!(since === undefined ? isNewReleasable : isReleasable(session, watch, since)))
-      kept.set(name, since ?? stateSeq);
+    const isHeld = since === undefined ? holdsNew : !isReleasable(session, watch, since);
+    if (isHeld) kept.set(name, since ?? stateSeq);
   }
   return kept;
 }

@@ -7,6 +7,7 @@
 
 import type { Query, Reader } from '../../query/reader.ts';
 import { gatewayInForce } from '../../translate/in-force.ts';
+import { type Within, within } from './route-limits.ts';
 
 /** Virtual hosts on all ports of all gateways, some 300 MB in a proxy that has them all. */
 export const GATEWAY_HOSTS_MAX = 1_000_000;
@@ -17,25 +18,13 @@ export interface OnGateways {
   readonly gateways: readonly string[];
 }
 
-/** Those that fit, in their order, and those that are left out. A smaller one may fit after one that does not. */
-export function withinGatewayLimit<T extends OnGateways>(
-  reader: Reader,
-  all: readonly T[],
-): { readonly fitting: readonly T[]; readonly past: readonly T[] } {
+/** As `within` of route-limits.ts. */
+export function withinGatewayLimit<T extends OnGateways>(reader: Reader, all: readonly T[]): Within<T> {
   if (!mayExceed(reader, all)) return { fitting: all, past: [] };
-  const fitting: T[] = [];
-  const past: T[] = [];
-  let left = GATEWAY_HOSTS_MAX;
-  for (const one of all) {
-    const ports = new Set(one.gateways.flatMap(gateway => reader.get(portsOfGateway, gateway)));
-    const hosts = one.hosts.length * ports.size;
-    if (hosts > left) past.push(one);
-    else {
-      left -= hosts;
-      fitting.push(one);
-    }
-  }
-  return past.length === 0 ? { fitting: all, past } : { fitting, past };
+  return within(all, GATEWAY_HOSTS_MAX, ({ hosts, gateways }) => {
+    const ports = new Set(gateways.flatMap(gateway => reader.get(portsOfGateway, gateway)));
+    return hosts.length * ports.size;
+  });
 }
 
 /** As if no two gateways had a port in common: a look at each gateway and not at each pair. */

@@ -21,22 +21,29 @@ export interface Sized {
   readonly routeDestinations: number;
 }
 
+export interface Within<T> {
+  readonly fitting: readonly T[];
+  readonly past: readonly T[];
+}
+
 /** Those that fit, in their order, and those that are left out. A smaller one may fit after one that does not. */
-export function withinMeshLimit<T extends Sized>(
-  all: readonly T[],
-  most = MESH_ROUTE_DESTINATIONS_MAX,
-): { readonly fitting: readonly T[]; readonly past: readonly T[] } {
+export function within<T>(all: readonly T[], most: number, sizeOf: (one: T) => number): Within<T> {
   const fitting: T[] = [];
   const past: T[] = [];
   let left = most;
   for (const one of all) {
-    if (one.routeDestinations > left) past.push(one);
+    const size = sizeOf(one);
+    if (size > left) past.push(one);
     else {
-      left -= one.routeDestinations;
+      left -= size;
       fitting.push(one);
     }
   }
   return past.length === 0 ? { fitting: all, past } : { fitting, past };
+}
+
+export function withinMeshLimit<T extends Sized>(all: readonly T[], most = MESH_ROUTE_DESTINATIONS_MAX): Within<T> {
+  return within(all, most, ({ routeDestinations }) => routeDestinations);
 }
 
 /** Argument `namespace/name` of a root. Matches of its rules by the delegate that they name, `namespace/name`. */
