@@ -69,13 +69,13 @@ function screenAll(): void {
   const screen = new Screen();
   const screened = cases.map((one, i) => {
     const result = screen.look(one, size);
-    const { id, foldMs, sliceMs, cpuMs, growth } = result;
-    say(`${i + 1}/${cases.length} ${id}: fold ${foldMs}, slice ${sliceMs} ms; CPU ${cpuMs} ms, ×${growth}`);
+    const { id, foldMs, sliceMs, cpuMs, growth, error = '' } = result;
+    say(`${i + 1}/${cases.length} ${id}: fold ${foldMs}, slice ${sliceMs} ms; CPU ${cpuMs} ms, ×${growth} ${error}`);
     return result;
   });
   const turnMs = ({ foldMs, sliceMs }: Screened): number => Math.max(foldMs, sliceMs);
   const over = screened
-    .filter(one => turnMs(one) > LIMITS.turnMs || one.growth > LIMITS.growth)
+    .filter(one => turnMs(one) > LIMITS.turnMs || one.growth > LIMITS.growth || one.error !== undefined)
     .sort((a, b) => turnMs(b) - turnMs(a));
   process.stdout.write(values.json ? `${JSON.stringify(screened, undefined, 2)}\n` : `${screenTable(over)}\n`);
   say(`${screened.length} cases, ${over.length} past a limit`);

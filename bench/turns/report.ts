@@ -50,9 +50,10 @@ function cpuOf({ add, change, remove }: Result): number {
 }
 
 export function screenTable(results: readonly Screened[]): string {
-  const head = ['case', 'fold ms', 'slice ms', 'CPU ms', '×4 size'];
+  const head = ['case', 'fold ms', 'slice ms', 'CPU ms', '×4 size', 'error'];
   const rows = new Table({ head, style: { head: [], border: [], compact: true } });
-  for (const { id, foldMs, sliceMs, cpuMs, growth } of results) rows.push([id, foldMs, sliceMs, cpuMs, growth]);
+  for (const { id, foldMs, sliceMs, cpuMs, growth, error = '' } of results)
+    rows.push([id, foldMs, sliceMs, cpuMs, growth, error]);
   return rows.toString();
 }
 

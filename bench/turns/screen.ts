@@ -28,6 +28,8 @@ export interface Screened {
   readonly cpuMs: number;
   /** CPU of the addition over that of a quarter of the size: 4 is linear. */
   readonly growth: number;
+  /** Why a proxy keeps what it had. */
+  readonly error?: string;
 }
 
 const QUARTER = 4;
@@ -45,9 +47,9 @@ export class Screen {
   look({ id, objects, field }: TurnCase, size?: number): Screened {
     const bytes = size ?? (field === '*' ? FILE_BYTES : OBJECT_BYTES);
     const quarter = new World().costs(objects(bytes / QUARTER));
-    const { foldMs, sliceMs, addMs, cpuMs } = new World().costs(objects(bytes));
+    const { addMs, ...costs } = new World().costs(objects(bytes));
     const growth = Math.max(MS_MIN, addMs) / Math.max(MS_MIN, quarter.addMs);
-    return { id, foldMs, sliceMs, cpuMs, growth: Math.round(growth * 10) / 10 };
+    return { id, ...costs, growth: Math.round(growth * 10) / 10 };
   }
 }
 
@@ -58,6 +60,7 @@ class World {
   #foldMs = 0;
   #sliceMs = 0;
   #cpuMs = 0;
+  #error: string | undefined;
 
   constructor() {
     this.#fold(additions(baseMesh));
@@ -76,7 +79,7 @@ class World {
       number,
       number,
     ];
-    return { foldMs, sliceMs, cpuMs, addMs };
+    return { foldMs, sliceMs, cpuMs, addMs, ...(this.#error === undefined ? {} : { error: this.#error }) };
   }
 
   #step(facts: readonly Unrecorded[]): void {
@@ -118,9 +121,15 @@ class World {
     const look = this.#engine.look();
     for (;;) {
       const before = threadCpuMs();
-      const { value } = look(SLICE_WORK, this.#state, proxy);
-      this.#sliceMs = this.#took(before, this.#sliceMs);
-      if (value !== undefined) return;
+      try {
+        if (look(SLICE_WORK, this.#state, proxy).value !== undefined) return;
+      } catch (error) {
+        // A server keeps what the proxy had, and goes on.
+        this.#error = String(error);
+        return;
+      } finally {
+        this.#sliceMs = this.#took(before, this.#sliceMs);
+      }
     }
   }
 
