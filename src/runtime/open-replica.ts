@@ -221,7 +221,7 @@ async function prepareSoon(
 ): Promise<{ readonly prepared: Promise<boolean> }> {
   const found: { unfit?: UnfitStream } = {};
   const trying = async (): Promise<boolean> => {
-    for (;;) {
+    for (let said = ''; ; ) {
       try {
         const how = await log.prepare(mayCreate);
         say('info', `${log.name}: ${how === 'found' ? 'its settings are right' : how}`);
@@ -233,6 +233,9 @@ async function prepareSoon(
           say('error', error.message);
           return false;
         }
+        const why = messageOf(error);
+        if (why !== said) say('warn', `the world log cannot be opened yet (${why}); trying again`);
+        said = why;
         await new Promise(resolve => setTimeout(resolve, PREPARE_MS).unref());
       }
     }

@@ -331,13 +331,18 @@ function isApiError(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
 }
 
-/** A request that JetStream itself refuses cannot be retried. */
+/** A request that JetStream itself refuses cannot be retried, unless it has to wait for one of the servers. */
 function refusal(error: unknown, name: string): unknown {
   if (!(error instanceof JetStreamApiError) || error.status === UNAVAILABLE) return error;
-  return new UnfitStream(`${name}: ${error.message}`);
+  const isWaiting = error.code === NO_PEERS && PEER_AWAY.test(error.message);
+  return isWaiting ? new Error(`${name}: ${error.message}`) : new UnfitStream(`${name}: ${error.message}`);
 }
 
 const UNAVAILABLE = 503;
+/** JSClusterNoPeersErrF, whose text alone tells why (nats-server server/jetstream_cluster.go, selectPeerError). */
+const NO_PEERS = 10_005;
+/** A server that the leader has not heard from, or does not know yet. */
+const PEER_AWAY = /peer offline|miscellaneous issue/;
 
 function pause(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms).unref());
