@@ -1,11 +1,11 @@
 // The inbound clusters of a sidecar: one for each port of its workload, or for each listener that its Sidecar declares.
 // Source: Istio pilot/pkg/networking/core/cluster.go (buildInboundClusters, buildInboundClustersFromSidecar).
 
-import { blocksOf, joined } from '../../base/groups.ts';
 import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Port, Service, ServiceTarget } from '../../model/service.ts';
+import { HEAVY_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type {
@@ -121,18 +121,11 @@ function clustersOfTargets(reader: ProxyReader, targets: readonly ServiceTarget[
   });
 }
 
-/** Of more listeners clusters are found, and made (assemble/cluster/resources.ts), in blocks that stay made. */
-export const INBOUND_ALONE_MAX = 256;
-export const INBOUND_TOGETHER = 64;
-
 function clustersOfIngress(
   reader: ProxyReader,
   ingress: readonly IstioIngressListener[],
 ): readonly InboundClusterInputs[] {
-  if (ingress.length <= INBOUND_ALONE_MAX) return clustersOfListeners.run(reader, { listeners: ingress });
-  return joined(
-    blocksOf(ingress, INBOUND_TOGETHER).map(listeners => reader.select(clustersOfListeners, { listeners })),
-  );
+  return selectInBlocks(reader, clustersOfListeners, ingress, HEAVY_BLOCKS, listeners => ({ listeners }));
 }
 
 const clustersOfListeners: Selection<

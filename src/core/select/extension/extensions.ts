@@ -6,8 +6,9 @@
 // An extension that can do nothing (no module, code of no or too great length) is none. The order is that of Istio:
 // by phase, in it by priority, then those of the proxy's namespace before those of the root namespace, then by age.
 
-import { blocksOf, joined } from '../../base/groups.ts';
+import { joined } from '../../base/groups.ts';
 import { type Aged, byAge, type Obj } from '../../model/object.ts';
+import { LIGHT_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { TrafficSelector, WasmConfig } from '../../schema/istio-types.gen.ts';
@@ -70,10 +71,6 @@ export const extensionsOfProxy: Query<PolicySubject, readonly Extension[]> = {
   },
 };
 
-/** Of more objects of a namespace those that are attached are found in blocks, each of which stays found. */
-const OBJECTS_ALONE_MAX = 512;
-const OBJECTS_TOGETHER = 128;
-
 /** By age; the name of a WasmPlugin counts with its ending. */
 function attachedIn(reader: ProxyReader, namespace: string, subject: PolicySubject): readonly Extension[] {
   const prefix = `${namespace}/`;
@@ -82,9 +79,7 @@ function attachedIn(reader: ProxyReader, namespace: string, subject: PolicySubje
     ...reader.objects('WasmPlugin', prefix).map(obj => ({ obj, age: ageOfPlugin(obj) })),
   ];
   const objects = named.sort((a, b) => byAge(a.age, b.age)).map(({ obj }) => obj);
-  if (objects.length <= OBJECTS_ALONE_MAX) return attachedOf.run(reader, { objects, subject });
-  const blocks = blocksOf(objects, OBJECTS_TOGETHER);
-  return joined(blocks.map(block => reader.select(attachedOf, { objects: block, subject })));
+  return selectInBlocks(reader, attachedOf, objects, LIGHT_BLOCKS, block => ({ objects: block, subject }));
 }
 
 function ageOfPlugin({ creationTime, name, namespace }: Obj<'WasmPlugin'>): Aged {

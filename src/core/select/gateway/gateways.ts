@@ -6,9 +6,10 @@
 // generated from them are shared and kept.
 // Source: Istio pilot/pkg/model/gateway.go (mergeGateways).
 
-import { blocksOf, joined } from '../../base/groups.ts';
+import { joined } from '../../base/groups.ts';
 import type { Obj } from '../../model/object.ts';
 import { isHttp, protocolOf } from '../../model/protocol.ts';
+import { HEAVY_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';
@@ -89,15 +90,9 @@ export const mergedGateway: Query<'', MergedGateway> = {
   },
 };
 
-/** More Gateways, and more servers of one, are gone through in blocks, so that what is made of them stays made. */
-const ALONE_MAX = 256;
-const TOGETHER = 64;
-
 /** In order. */
 function serversOf(reader: ProxyReader, choices: readonly GatewayChoice[]): readonly MergedServer[] {
-  if (choices.length <= ALONE_MAX) return serversOfGateways.run(reader, { choices });
-  const blocks = blocksOf(choices, TOGETHER);
-  return joined(blocks.map(block => reader.select(serversOfGateways, { choices: block })));
+  return selectInBlocks(reader, serversOfGateways, choices, HEAVY_BLOCKS, block => ({ choices: block }));
 }
 
 const serversOfGateways: Selection<{ readonly choices: readonly GatewayChoice[] }, readonly MergedServer[]> = {
@@ -106,9 +101,10 @@ const serversOfGateways: Selection<{ readonly choices: readonly GatewayChoice[] 
     joined(
       choices.map(choice => {
         const { length } = gatewayInForce(reader, choice.key)?.spec.servers ?? [];
-        if (length <= ALONE_MAX) return serversBetween.run(reader, { choice, from: 0, to: length });
-        const starts = Array.from({ length: Math.ceil(length / TOGETHER) }, (_, i) => i * TOGETHER);
-        return joined(starts.map(from => reader.select(serversBetween, { choice, from, to: from + TOGETHER })));
+        const { alone, together } = HEAVY_BLOCKS;
+        if (length <= alone) return serversBetween.run(reader, { choice, from: 0, to: length });
+        const starts = Array.from({ length: Math.ceil(length / together) }, (_, i) => i * together);
+        return joined(starts.map(from => reader.select(serversBetween, { choice, from, to: from + together })));
       }),
     ),
 };

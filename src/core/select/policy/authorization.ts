@@ -7,8 +7,9 @@
 // pilot/pkg/security/authz/builder/builder.go.
 
 import { goBoolean } from '../../base/go-boolean.ts';
-import { blocksOf, groupsOf, joined } from '../../base/groups.ts';
+import { groupsOf, joined } from '../../base/groups.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
+import { LIGHT_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { ProxyReader, Query, Reader, Selection } from '../../query/reader.ts';
 import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
@@ -98,16 +99,10 @@ function attachedPolicies(reader: ProxyReader, further: string, to: AttachedTo):
   return joined(
     [...namespaces].map(namespace => {
       const policies = reader.get(authorizationPoliciesIn, namespace);
-      if (policies.length <= POLICIES_ALONE_MAX) return attachedOf.run(reader, { policies, ...to });
-      const blocks = blocksOf(policies, POLICIES_TOGETHER);
-      return joined(blocks.map(block => reader.select(attachedOf, { policies: block, ...to })));
+      return selectInBlocks(reader, attachedOf, policies, LIGHT_BLOCKS, block => ({ policies: block, ...to }));
     }),
   );
 }
-
-/** Of more policies of a namespace those that are attached are found in blocks, each of which stays found. */
-const POLICIES_ALONE_MAX = 512;
-const POLICIES_TOGETHER = 128;
 
 const attachedOf: Selection<
   AttachedTo & { readonly policies: readonly Obj<'AuthorizationPolicy'>[] },

@@ -8,10 +8,11 @@
 // pilot/pkg/security/authn/policy_applier.go.
 
 import { assert } from '../../base/assert.ts';
-import { blocksOf, joined } from '../../base/groups.ts';
+import { joined } from '../../base/groups.ts';
 import { milliseconds } from '../../kinds/istio/validate/durations.ts';
 import { jwksKey } from '../../kinds/periplus/jwks-document.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
+import { LIGHT_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import type { Query, Reader, Selection } from '../../query/reader.ts';
 import { parseUrl } from '../../schema/go-url.ts';
 import type { JWTRule } from '../../schema/istio-types.gen.ts';
@@ -40,17 +41,12 @@ export const tokenRulesOfProxy: Query<PolicySubject, readonly TokenRule[]> = {
     const namespaces = new Set([own, reader.mesh('rootNamespace'), namespaceOf(subject) || own]);
     const rules = [...namespaces].map(namespace => {
       const policies = reader.get(requestAuthenticationsIn, namespace);
-      if (policies.length <= POLICIES_ALONE_MAX) return attachedRules.run(reader, { policies, namespace, subject });
-      const blocks = blocksOf(policies, POLICIES_TOGETHER);
-      return joined(blocks.map(block => reader.select(attachedRules, { policies: block, namespace, subject })));
+      const itemOf = (block: PoliciesOf['policies']): PoliciesOf => ({ policies: block, namespace, subject });
+      return selectInBlocks(reader, attachedRules, policies, LIGHT_BLOCKS, itemOf);
     });
     return joined(rules).sort((a, b) => compareText(a.rule.issuer ?? '', b.rule.issuer ?? ''));
   },
 };
-
-/** Of more policies of a namespace the rules are found in blocks, each of which stays found. */
-const POLICIES_ALONE_MAX = 512;
-const POLICIES_TOGETHER = 128;
 
 interface PoliciesOf {
   readonly policies: readonly Obj<'RequestAuthentication'>[];

@@ -4,9 +4,9 @@
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
-import { blocksOf, joined } from '../../base/groups.ts';
 import { providerOfAnyCase } from '../../mesh/providers.ts';
 import { byAge } from '../../model/object.ts';
+import { LIGHT_BLOCKS, selectInBlocks } from '../../query/in-blocks.ts';
 import type { ProxyReader, Query, Reader, Selection } from '../../query/reader.ts';
 import type { MeshConfig_ExtensionProvider, Telemetry } from '../../schema/istio-types.gen.ts';
 import { isAttached, namespaceOf, targetsOf } from '../policy/attachment.ts';
@@ -30,20 +30,10 @@ export const telemetryLevels: Query<PolicySubject, readonly Telemetry[]> = {
     );
     const levels = wide.flatMap(place => found.get(place)!.find(isNamespaceWide) ?? []);
     const specific = found.get(attachedIn)!.filter(spec => !isNamespaceWide(spec));
-    if (specific.length <= OBJECTS_ALONE_MAX) {
-      return levels.concat(attachedOf.run(reader, { specs: specific, namespace: attachedIn, subject }));
-    }
-    const blocks = blocksOf(specific, OBJECTS_TOGETHER);
-    return joined([
-      levels,
-      ...blocks.map(specs => reader.select(attachedOf, { specs, namespace: attachedIn, subject })),
-    ]);
+    const itemOf = (specs: readonly Telemetry[]): SpecificObjects => ({ specs, namespace: attachedIn, subject });
+    return levels.concat(selectInBlocks(reader, attachedOf, specific, LIGHT_BLOCKS, itemOf));
   },
 };
-
-/** Of more objects of a namespace those that are attached are found in blocks, each of which stays found. */
-const OBJECTS_ALONE_MAX = 512;
-const OBJECTS_TOGETHER = 128;
 
 interface SpecificObjects {
   readonly specs: readonly Telemetry[];

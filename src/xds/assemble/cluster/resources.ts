@@ -7,13 +7,9 @@ import { append } from '../../../core/base/append.ts';
 import { blocksOf, joined } from '../../../core/base/groups.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
+import { HEAVY_BLOCKS, selectInBlocks } from '../../../core/query/in-blocks.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
-import {
-  INBOUND_ALONE_MAX,
-  INBOUND_TOGETHER,
-  type InboundClusterInputs,
-  inboundClusters,
-} from '../../../core/select/cluster/inbound.ts';
+import { type InboundClusterInputs, inboundClusters } from '../../../core/select/cluster/inbound.ts';
 import { selectModuleClusters } from '../../../core/select/cluster/module-clusters.ts';
 import {
   type ClusterParts,
@@ -242,8 +238,7 @@ function proxyClusters(reader: ProxyReader): ProxyClusters {
 
 function inboundOf(reader: ProxyReader): Clusters {
   const all = reader.get(inboundClusters, '');
-  if (all.length <= INBOUND_ALONE_MAX) return inboundBlock.run(reader, { all });
-  return joined(blocksOf(all, INBOUND_TOGETHER).map(block => reader.select(inboundBlock, { all: block })));
+  return selectInBlocks(reader, inboundBlock, all, HEAVY_BLOCKS, block => ({ all: block }));
 }
 
 const inboundBlock: Selection<{ readonly all: readonly InboundClusterInputs[] }, Clusters> = {

@@ -2,8 +2,9 @@
 // each port that the Sidecar binds.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundListeners).
 
-import { blocksOf, joined } from '../../../core/base/groups.ts';
+import { joined } from '../../../core/base/groups.ts';
 import type { Resource } from '../../../core/model/resource.ts';
+import { HEAVY_BLOCKS, selectInBlocks } from '../../../core/query/in-blocks.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import type { HttpChainTraits } from '../../../core/select/listener/http-filters.ts';
 import {
@@ -55,10 +56,6 @@ export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
   },
 };
 
-/** More ports are gone through in blocks, so that what is made of them stays made when the work is interrupted. */
-const PORTS_ALONE_MAX = 256;
-const PORTS_TOGETHER = 64;
-
 interface Ports {
   readonly ports: readonly InboundPort[];
 }
@@ -70,8 +67,7 @@ function ofEachBlock<R>(
   chosen: (port: InboundPort) => boolean = () => true,
 ): readonly R[] {
   const ports = reader.get(inboundPorts, '').filter(chosen);
-  if (ports.length <= PORTS_ALONE_MAX) return selection.run(reader, { ports });
-  return joined(blocksOf(ports, PORTS_TOGETHER).map(block => reader.select(selection, { ports: block })));
+  return selectInBlocks(reader, selection, ports, HEAVY_BLOCKS, block => ({ ports: block }));
 }
 
 const listenersOfPorts: Selection<Ports, readonly Resource<Listener>[]> = {
@@ -108,7 +104,7 @@ const routesOfInboundPorts: Selection<Ports, readonly RouteConfiguration[]> = {
 
 function virtualInbound(reader: ProxyReader): Resource<Listener> {
   const isLong =
-    reader.get(inboundPorts, '').length > PORTS_ALONE_MAX ||
+    reader.get(inboundPorts, '').length > HEAVY_BLOCKS.alone ||
     reader.get(uncoveredMtlsPorts, '').length > BLOCKS_ALONE_MAX;
   const chains = isLong ? reader.get(chainsOfVirtualInbound, '') : virtualInboundChains(reader);
   const port = meshPort(reader, 'proxyInboundListenPort');
