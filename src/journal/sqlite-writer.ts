@@ -42,6 +42,11 @@ export interface WriterRequest {
   readonly task: WriterTask;
 }
 
+/** Rows of the group that is committed next, before those that come with it. There is no answer. */
+export interface HandedRows {
+  readonly rows: Group['rows'];
+}
+
 /** Buffers arrive as Uint8Array. */
 export interface WriterAnswer {
   readonly id: number;
@@ -77,6 +82,7 @@ class Writer {
   readonly #db: Db;
   readonly #record: HeadRecorder;
   #head: Head;
+  #handed: PendingRow[] = [];
   readonly #insert;
   readonly #insertUnparsed;
   readonly #setHead;
@@ -110,6 +116,10 @@ class Writer {
     this.#head = this.#readHead();
   }
 
+  take({ rows }: HandedRows): void {
+    for (const row of rows) this.#handed.push(row);
+  }
+
   run({ id, task }: WriterRequest): WriterAnswer {
     if (task.kind === 'close') {
       this.#record.close();
@@ -117,6 +127,7 @@ class Writer {
       return { id, head: this.#head };
     }
     let goal: Head | undefined;
+    const rows = task.kind === 'commit' ? this.#allRows(task.group) : [];
     try {
       if (task.kind === 'shrink') {
         // Not inside a transaction: SQLite writes a new file and then replaces this one.
@@ -124,7 +135,7 @@ class Writer {
         return { id, head: this.#head };
       }
       const more = this.#atomically(() => {
-        if (task.kind === 'commit') goal = this.#commit(task.group);
+        if (task.kind === 'commit') goal = this.#commit({ ...task.group, rows });
         return this.#writeOther(task);
       });
       this.#head = goal ?? this.#head;
@@ -145,6 +156,13 @@ class Writer {
   #acknowledge(): void {
     const { seq, hash } = this.#head;
     this.#record.write({ seq, hash: hash.toString('hex') });
+  }
+
+  /** Whatever becomes of the group, the next one begins with none. */
+  #allRows({ rows }: Group): Group['rows'] {
+    const before = this.#handed;
+    this.#handed = [];
+    return before.length === 0 ? rows : before.concat(rows);
   }
 
   /** What a task has besides its group of events; true: there is more to do. */
@@ -258,9 +276,11 @@ class Writer {
 const port = parentPort;
 if (port !== null) {
   const writer = new Writer(workerData as WriterSetup);
-  port.on('message', (request: WriterRequest) => {
+  port.on('message', (request: WriterRequest | HandedRows) => {
+    if ('rows' in request) return writer.take(request);
     port.postMessage(writer.run(request));
     if (request.task.kind === 'close') port.close();
+    return undefined;
   });
   port.postMessage('ready');
 }

@@ -1,11 +1,12 @@
 // The main thread's end of the writer thread: sends requests, receives answers, and starts a new thread if the old one
 // died.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { errorText, JournalFault } from './fault.ts';
-import type { WriterAnswer, WriterRequest, WriterSetup, WriterTask } from './sqlite-writer.ts';
+import type { HandedRows, WriterAnswer, WriterRequest, WriterSetup, WriterTask } from './sqlite-writer.ts';
 import { startWorker } from './start-worker.ts';
-import { unreadable } from './store.ts';
+import { type Group, type PendingRow, unreadable } from './store.ts';
 
 interface Outstanding {
   readonly resolve: (answer: WriterAnswer) => void;
@@ -19,6 +20,9 @@ const SCRIPT = new URL(import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : 
  */
 const LIMITS = { maxYoungGenerationSizeMb: 3 };
 
+/** Characters of rows that are copied to the thread in one turn of the event loop, which takes some milliseconds. */
+export const HANDED_CHARS_AT_ONCE = 2 * 1024 * 1024;
+
 export class WriterLink {
   readonly #setup: WriterSetup;
   readonly #outstanding = new Map<number, Outstanding>();
@@ -30,19 +34,34 @@ export class WriterLink {
     this.#setup = setup;
   }
 
-  /** Rejects with `write-failed`. */
+  /** Rejects with `write-failed` or `damaged`. Of commits one at a time. */
   async ask(task: WriterTask): Promise<WriterAnswer> {
     const worker = await this.start();
+    const last: WriterTask =
+      task.kind === 'commit' ? { ...task, group: await this.#handOver(worker, task.group) } : task;
     const id = this.#nextId;
     this.#nextId += 1;
     const answer = await new Promise<WriterAnswer>((resolve, reject) => {
       this.#outstanding.set(id, { resolve, reject });
       worker.ref();
-      worker.postMessage({ id, task } satisfies WriterRequest);
+      worker.postMessage({ id, task: last } satisfies WriterRequest);
     });
     if (answer.unreadable !== undefined) throw unreadable(this.#setup.path, answer.unreadable);
     if (answer.failed !== undefined) throw this.#fault(answer.failed);
     return answer;
+  }
+
+  /** Copies the rows of a large group, some in each turn of the event loop; the group that is still to be sent. */
+  async #handOver(worker: Worker, group: Group): Promise<Group> {
+    const parts = partsOf(group.rows);
+    const [last = []] = parts.splice(-1);
+    for (const rows of parts) {
+      worker.postMessage({ rows } satisfies HandedRows);
+      await nextTurn();
+      // A thread that took its place has none of the rows.
+      if ((await this.start()) !== worker) throw this.#fault('the writer thread ended');
+    }
+    return { ...group, rows: last };
   }
 
   start(): Promise<Worker> {
@@ -93,4 +112,19 @@ export class WriterLink {
       path: this.#setup.path,
     });
   }
+}
+
+/** The rows in lists of about HANDED_CHARS_AT_ONCE characters, in order; at least one list. */
+function partsOf(rows: Group['rows']): Group['rows'][] {
+  const parts: PendingRow[][] = [[]];
+  let chars = 0;
+  for (const row of rows) {
+    if (chars >= HANDED_CHARS_AT_ONCE) {
+      parts.push([]);
+      chars = 0;
+    }
+    parts.at(-1)!.push(row);
+    chars += row[3].length;
+  }
+  return parts;
 }

@@ -1,9 +1,9 @@
 // The facts of a change of one file: which objects changed, how, and the present problems of the file.
 
 import type { Fact } from '../../core/event.ts';
+import { othersHadTheirTurn } from '../kit/event-loop.ts';
 import type { KnownFile } from './holdings.ts';
 import { cleared, malformedFact, type ParsedObject } from './parse.ts';
-import { othersHadTheirTurn } from './turns.ts';
 
 /** A file's list of errors, when it differs from what was said of it before. */
 export function malformedFacts(

@@ -7,6 +7,7 @@
 import type { Worker } from 'node:worker_threads';
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { YamlObjects } from '../../core/base/yaml-objects.ts';
+import { othersHadTheirTurn } from '../kit/event-loop.ts';
 import { Locator, type Place, type Position } from './locate.ts';
 import {
   FILE_BYTES_MAX,
@@ -22,7 +23,6 @@ import {
 } from './parse.ts';
 import type { ParseAnswer, ParsePart, ParseTask } from './parse-thread.ts';
 import { startThread } from './start-thread.ts';
-import { othersHadTheirTurn } from './turns.ts';
 import { MapFiller, type Members } from './vast-maps.ts';
 
 /** Larger texts are not parsed in the main thread by the full parser, which takes some microseconds for a character. */

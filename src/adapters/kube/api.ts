@@ -19,6 +19,7 @@ import {
   WRITE_MS_MAX,
 } from './limits.ts';
 import { Lines } from './lines.ts';
+import { listIn } from './list-text.ts';
 import { type Bucket, fullBucket, type RateLimit, takeToken } from './rate-limit.ts';
 
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -187,8 +188,7 @@ interface Opened {
 
 async function answerOf(opened: Opened, path: string, bytesMax: number): Promise<Json> {
   try {
-    const body = await bodyOf(opened.response, path, bytesMax);
-    return JSON.parse(body) as Json;
+    return await listIn(chunksOf(opened.response, path, bytesMax));
   } catch (error) {
     throw faultOf(error, path);
   } finally {
@@ -198,6 +198,11 @@ async function answerOf(opened: Opened, path: string, bytesMax: number): Promise
 
 async function bodyOf(response: IncomingMessage, path: string, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
+  for await (const chunk of chunksOf(response, path, bytesMax)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function* chunksOf(response: IncomingMessage, path: string, bytesMax: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
@@ -208,9 +213,8 @@ async function bodyOf(response: IncomingMessage, path: string, bytesMax: number)
         tooLarge: true,
       });
     }
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The error of an answer; with the server's own message if the answer is a Status. */

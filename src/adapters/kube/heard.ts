@@ -1,11 +1,11 @@
 // Parses the lines of a watch into events. Total: an invalid line is an error of the watch, never an exception.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import { othersHadTheirTurn } from '../kit/event-loop.ts';
 import type { Failure } from './failure.ts';
 import type { Heard } from './reflector.ts';
 
-/** No further line is parsed in a turn of the event loop that has parsed as many characters. */
+/** Nothing further is parsed in a turn of the event loop that has parsed as many characters. */
 export const PARSED_CHARS_AT_ONCE = 256 * 1024;
 
 /** What is done with events costs as much again as their parsing: after long lines it comes in a turn of its own. */
@@ -17,9 +17,7 @@ export async function heardIn(lines: readonly string[]): Promise<readonly Heard[
     chars += line.length;
     if (chars < PARSED_CHARS_AT_ONCE) continue;
     chars = 0;
-    // The first comes in the pass of the event loop in which the lines were read.
-    await nextTurn();
-    await nextTurn();
+    await othersHadTheirTurn();
   }
   return heard;
 }

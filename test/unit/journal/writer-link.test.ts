@@ -10,7 +10,7 @@ import { openForReading, openForWriting } from '../../../src/journal/sqlite-file
 import { SqliteStore } from '../../../src/journal/sqlite-store.ts';
 import type { StoredHead } from '../../../src/journal/store.ts';
 import { Vault } from '../../../src/journal/vault.ts';
-import { WriterLink } from '../../../src/journal/writer-link.ts';
+import { HANDED_CHARS_AT_ONCE, WriterLink } from '../../../src/journal/writer-link.ts';
 import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
 test('a dead writer thread fails its write, and the next write has a new thread', async () => {
@@ -51,6 +51,55 @@ test('a dead writer thread fails its write, and the next write has a new thread'
   await link.close();
   const reader = await openHere(path, { readonly: true });
   expect(await reader.verify()).toMatchObject({ ok: true, events: seq });
+});
+
+/** Characters as a few turns of the event loop hand over. */
+function largeGroup(firstSeq: number, source: string) {
+  const body = JSON.stringify({ x: 'x'.repeat(HANDED_CHARS_AT_ONCE / 2) });
+  const rows = Array.from({ length: 12 }, (_, i) => [firstSeq + i, source, 'Synced', body] as const);
+  return { kind: 'commit', group: { firstSeq, rows, keyCheck: undefined } } as const;
+}
+
+test('a large group is handed over in several turns of the event loop and stored whole', async () => {
+  const path = join(temporaryDirectory(), 'j.db');
+  openForWriting(path).close();
+  const link = new WriterLink({ path, durability: 'off', fileBytesMax: undefined });
+  onTestFinished(() => link.close());
+  const worker = await link.start();
+  const { postMessage } = worker;
+  const handed: number[] = [];
+  let turn = 0;
+  const ticking = setInterval(() => turn++, 0);
+  worker.postMessage = message => {
+    handed.push(turn);
+    postMessage.call(worker, message);
+    // Long enough for the interval to be due.
+    for (const start = performance.now(); performance.now() < start + 3; );
+  };
+  const { head } = await link.ask(largeGroup(1, 'x'));
+  clearInterval(ticking);
+  expect(head.seq).toBe(12);
+  expect(handed).toHaveLength(6);
+  expect(new Set(handed).size).toBeGreaterThan(3);
+  const reader = await openHere(path, { readonly: true });
+  expect(await reader.verify()).toMatchObject({ ok: true, events: 12 });
+});
+
+test('of a large group that fails, or whose thread dies on the way, nothing is in the next one', async () => {
+  const path = join(temporaryDirectory(), 'j.db');
+  openForWriting(path).close();
+  const link = new WriterLink({ path, durability: 'off', fileBytesMax: 8 * HANDED_CHARS_AT_ONCE });
+  onTestFinished(() => link.close());
+  await link.ask(largeGroup(1, 'x'));
+  await expect(link.ask(largeGroup(13, 'too large'))).rejects.toThrow('full');
+  const dies = link.ask(largeGroup(13, 'dead'));
+  await new Promise(resolve => setImmediate(resolve));
+  await (await link.start()).terminate();
+  await expect(dies).rejects.toMatchObject({ code: 'write-failed' });
+  const rows = [[20, 'last', 'Synced', '{}']] as const;
+  expect((await link.ask({ kind: 'commit', group: { firstSeq: 13, rows, keyCheck: undefined } })).head.seq).toBe(13);
+  const reader = await openHere(path, { readonly: true });
+  expect(await reader.verify()).toMatchObject({ ok: true, events: 13 });
 });
 
 test('a group that does not follow the head is refused', async () => {
