@@ -106,7 +106,10 @@ function fieldCases(from: KindCase, field: Field): readonly Unnamed[] {
     variant: sort,
     rank: isText ? (sort === 'valid' ? 4 : 6) : sort === 'valid' ? 1 : 3,
     objects: bytes =>
-      sized(bytes, size => named(from, { ...typeOf(from), ...body(grown(growing, field, sort, size)) }, 0)),
+      sized(bytes, wanted => {
+        const size = sort === 'valid' ? Math.min(wanted, from.most?.[pathText(field.path)] ?? wanted) : wanted;
+        return named(from, { ...typeOf(from), ...body(grown(growing, field, sort, size)) }, 0);
+      }),
   }));
 }
 

@@ -1,6 +1,7 @@
 // The kinds of Kubernetes as cases (kinds.ts). What may grow in them is what stands in the example.
 
 import type { JsonObject } from '../../src/core/base/json.ts';
+import { PORTS_MAX } from '../../src/core/kinds/validate/ports.ts';
 import type { KindCase } from './kinds.ts';
 
 const APP_P: JsonObject = { app: 'p' };
@@ -35,18 +36,22 @@ const MESH = `defaultConfig:
 `;
 
 export const kubernetesKinds: readonly KindCase[] = [
-  core('Service', {
-    spec: {
-      clusterIP: '%ip',
-      clusterIPs: ['%ip'],
-      externalIPs: ['%ip'],
-      loadBalancerSourceRanges: ['%ip/32'],
-      ports: [{ name: 'http-%', port: '%port', targetPort: 8080 }],
-      selector: { app: 'p', 'k%': 'v' },
-      sessionAffinity: 'None',
+  core(
+    'Service',
+    {
+      spec: {
+        clusterIP: '%ip',
+        clusterIPs: ['%ip'],
+        externalIPs: ['%ip'],
+        loadBalancerSourceRanges: ['%ip/32'],
+        ports: [{ name: 'http-%', port: '%port', targetPort: 8080 }],
+        selector: { app: 'p', 'k%': 'v' },
+        sessionAffinity: 'None',
+      },
+      status: { loadBalancer: { ingress: [{ ip: '%ip', hostname: 'h%.example.com' }] } },
     },
-    status: { loadBalancer: { ingress: [{ ip: '%ip', hostname: 'h%.example.com' }] } },
-  }),
+    { most: { 'spec.ports': PORTS_MAX } },
+  ),
   core(
     'EndpointSlice',
     {

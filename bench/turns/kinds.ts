@@ -20,6 +20,8 @@ export interface KindCase {
   readonly labels?: JsonObject;
   readonly exclusive?: readonly (readonly string[])[];
   readonly elements?: Elements;
+  /** Elements that a valid object has at most, by the field, beyond what constraints say. */
+  readonly most?: Readonly<Record<string, number>>;
   /** Of the members beside apiVersion, kind and metadata; by the example if absent. */
   readonly constraint?: Constraint;
 }
