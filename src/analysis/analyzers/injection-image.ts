@@ -3,7 +3,7 @@
 
 import { isRight } from 'fp-ts/lib/Either.js';
 import { selects } from '../../core/base/labels.ts';
-import { readYaml } from '../../core/base/yaml.ts';
+import { readProxyConfig } from '../../core/mesh/pod-annotations.ts';
 import type { Analyzer } from '../analyzer.ts';
 import { INJECTION_LABEL, PROXY_CONTAINER, REVISION_LABEL } from '../in-mesh.ts';
 import { injectorConfigMap, injectorValues } from '../injector.ts';
@@ -87,6 +87,6 @@ function variantOf(objects: AnalyzedObjects, pod: Item<'Pod'>): string {
 }
 
 function annotated(pod: Item<'Pod'>): string {
-  const config = readYaml(pod.annotations['proxy.istio.io/config'] ?? '');
+  const config = readProxyConfig(pod.annotations['proxy.istio.io/config'] ?? '');
   return isRight(config) ? textOf(memberOf(config.right, 'image', 'imageType')) : '';
 }

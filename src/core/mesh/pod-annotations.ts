@@ -1,9 +1,10 @@
 // Annotations of a pod that the injector checks before it renders anything: by one table for the webhook, which refuses
 // the pod, and for analysis, which names the problem. Source: Istio pkg/kube/inject/validate.go (AnnotationValidation).
 
-import { isLeft } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, left } from 'fp-ts/lib/Either.js';
 import { goBoolean } from '../base/go-boolean.ts';
 import { isCidr } from '../base/ip.ts';
+import type { Json } from '../base/json.ts';
 import { showProblem } from '../base/problem.ts';
 import { readYaml } from '../base/yaml.ts';
 import { quoted } from '../kinds/report.ts';
@@ -80,11 +81,17 @@ function matching(isSound: (text: string) => boolean, expected: string): Check {
   return value => (isSound(value) ? undefined : `found ${quoted(value)}; expected ${expected}`);
 }
 
+/** The value of `proxy.istio.io/config`; left: why the text is none, to follow its name. */
+export function readProxyConfig(text: string): Either<string, Json> {
+  if (text.length > PROXY_CONFIG_CHARS_MAX) return left(`is longer than ${PROXY_CONFIG_CHARS_MAX} characters`);
+  const value = readYaml(text);
+  return isLeft(value) ? left(`expected a ProxyConfig: ${value.left}`) : value;
+}
+
 /** Members that the release does not know are ignored. */
 function proxyConfig(text: string): string | undefined {
-  if (text.length > PROXY_CONFIG_CHARS_MAX) return `is longer than ${PROXY_CONFIG_CHARS_MAX} characters`;
-  const value = readYaml(text);
-  if (isLeft(value)) return `expected a ProxyConfig: ${value.left}`;
+  const value = readProxyConfig(text);
+  if (isLeft(value)) return value.left;
   const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right ?? {}, '', { ignoreUnknown: true });
   const problems = isLeft(decoded) ? decoded.left : proxyConfigProblems(decoded.right);
   return problems.length === 0 ? undefined : problems.map(showProblem).join('; ');

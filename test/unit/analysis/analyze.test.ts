@@ -7,6 +7,7 @@ import { messageKinds } from '../../../src/analysis/catalogue.ts';
 import { documentationOf, friendlyName } from '../../../src/analysis/message.ts';
 import { analyzedObjects } from '../../../src/analysis/objects.ts';
 import { analyzers } from '../../../src/analysis/registry.ts';
+import { PROXY_CONFIG_CHARS_MAX } from '../../../src/core/mesh/pod-annotations.ts';
 import { emptyState } from '../../../src/core/state.ts';
 import { analyzeFiles } from '../../../src/offline/analysis.ts';
 import { analysisContext, objectsOfText, withPodsOfTemplates } from '../../../src/offline/analysis-input.ts';
@@ -65,6 +66,33 @@ describe('analysis', () => {
     expect(said(service('cart') + route('r', rules)).filter(line => line.startsWith('IST0133'))).toEqual([
       'IST0133 VirtualService shop/r: Schema validation warning: using legacy gatewayName format "edge.shop"; prefer the <namespace>/<name> format: "shop/edge"',
     ]);
+  });
+
+  test('takes the image type of an annotation as the injector does, up to its length', () => {
+    const pod = (config: string) => `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: istio-sidecar-injector, namespace: istio-system}
+data: {values: '{"global": {"hub": "h", "tag": "t", "proxy": {"image": "proxyv2"}}}'}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {istio-injection: enabled}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  namespace: shop
+  labels: {app: p}
+  annotations: {proxy.istio.io/config: '${config}'}
+spec: {containers: [{name: istio-proxy, image: h/proxyv2:t-debug}]}
+---`;
+    const mismatches = (config: string): number =>
+      said(pod(config)).filter(line => line.startsWith('IST0158 Namespace shop')).length;
+    expect(mismatches('image: {imageType: debug}')).toBe(0);
+    expect(mismatches('image: {imageType: distroless}')).toBe(1);
+    expect(mismatches(`image: {imageType: debug} #${'x'.repeat(PROXY_CONFIG_CHARS_MAX)}`)).toBe(1);
   });
 
   test('takes the template of a workload for its pods where no pod is given', () => {

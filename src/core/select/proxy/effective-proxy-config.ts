@@ -10,10 +10,9 @@
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { type Labels, selects } from '../../base/labels.ts';
-import { readYaml } from '../../base/yaml.ts';
 import { mergeProxyConfig } from '../../mesh/mesh-config.ts';
 import { defaultMeshConfig } from '../../mesh/mesh-defaults.ts';
-import { PROXY_CONFIG_CHARS_MAX } from '../../mesh/pod-annotations.ts';
+import { readProxyConfig } from '../../mesh/pod-annotations.ts';
 import { byAge, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { podOfProxy } from '../../registry/proxy-workload.ts';
@@ -132,8 +131,9 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
 }
 
 function ofAnnotation(text: string | undefined): ProxyConfig {
-  const value = text === undefined || text.length > PROXY_CONFIG_CHARS_MAX ? undefined : readYaml(text);
-  if (value === undefined || isLeft(value)) return {};
+  if (text === undefined) return {};
+  const value = readProxyConfig(text);
+  if (isLeft(value)) return {};
   const type = 'istio.mesh.v1alpha1.ProxyConfig';
   const decoded = decodeIstio(type, value.right, PROXY_CONFIG_ANNOTATION, { ignoreUnknown: true });
   return isLeft(decoded) ? {} : decoded.right;
