@@ -91,9 +91,13 @@ function identity(message: Message): string {
 }
 
 /** Segments of `a.b[0].c[key]`. */
-const SEGMENT = /[^.[\]]+|\[([^\]]*)\]/g;
+const SEGMENT = /[^.[\]]+|\[([^\]]{0,2048})\]/g;
+
+/** A longer path is of no field. */
+const PATH_CHARS_MAX = 2_048;
 
 function isScalarAt(object: JsonObject, path: string): boolean {
+  if (path.length > PATH_CHARS_MAX) return false;
   let found: Json | undefined = object;
   for (const [whole, inBrackets] of path.matchAll(SEGMENT)) {
     const key = inBrackets ?? whole;

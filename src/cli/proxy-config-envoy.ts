@@ -86,6 +86,6 @@ export function logCommand(): Command {
 
 /** Logger → level, from lines of the form `  admin: warning`. */
 function levelsIn(text: string): Readonly<Record<string, string>> {
-  const found = [...text.matchAll(/^\s+([\w.-]+): *(\w+)\s*$/gm)];
+  const found = [...text.matchAll(/^[ \t]+([\w.-]+): *(\w+)[ \t\r]*$/gm)];
   return Object.fromEntries(found.map(([, logger = '', level = '']) => [logger, level]));
 }

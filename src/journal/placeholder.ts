@@ -13,7 +13,9 @@ import type { Json } from '../core/base/json.ts';
 export const PLACEHOLDER_PEM_BYTES_MAX = 8_192;
 /** A line with more behind it. */
 const PEM_LINE = /.{64}(?=.)/g;
-const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----[\s\S]*?-----END \1-----/g;
+const PEM_BEGIN = /-----BEGIN ([A-Z0-9 ]{1,64})-----/g;
+/** Beginnings without an end, after which the rest of a text is not looked at: each costs a look at all of it. */
+const UNENDED_MAX = 16;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** `plain` undefined: the plaintext is not known (no key). */
@@ -31,9 +33,27 @@ function textPlaceholder(digest: Buffer): string {
 }
 
 function pemPlaceholder(text: string, digest: Buffer): string | undefined {
-  const blocks = [...text.matchAll(PEM_BLOCK)];
+  const blocks = pemBlocksOf(text);
   if (blocks.length === 0) return undefined;
-  return blocks.map(([block, label], index) => pemBlock(label!, block.length, digest, index)).join('');
+  return blocks.map(({ label, chars }, index) => pemBlock(label, chars, digest, index)).join('');
+}
+
+function pemBlocksOf(text: string): readonly { readonly label: string; readonly chars: number }[] {
+  const blocks: { readonly label: string; readonly chars: number }[] = [];
+  let unended = 0;
+  let from = 0;
+  for (const { 0: begin, 1: label = '', index } of text.matchAll(PEM_BEGIN)) {
+    if (index < from) continue;
+    const end = `-----END ${label}-----`;
+    const at = text.indexOf(end, index + begin.length);
+    if (at < 0) {
+      if (++unended > UNENDED_MAX) break;
+      continue;
+    }
+    from = at + end.length;
+    blocks.push({ label, chars: from - index });
+  }
+  return blocks;
 }
 
 function pemBlock(label: string, chars: number, digest: Buffer, index: number): string {

@@ -43,7 +43,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+  return count.toLocaleString('en');
 }
 
 function isTime(ms: number): boolean {

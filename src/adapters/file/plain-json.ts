@@ -11,7 +11,7 @@ import type { PlainDocument } from './plain-yaml.ts';
 const DEPTH_MAX = 32;
 const KEY_LENGTH_MAX = 200;
 const PRINTABLE = /^[\x20-\x7e\n]*$/;
-const TEXT_OR_SPACE = /("(?:[^"\\]|\\.)*")|[ \n]+/g;
+const TEXT_OR_SPACE = /("(?:[^"\\]|\\.)*(?:"|\\?$))|[ \n]+/g;
 
 /** Undefined: not as plain as that, or no JSON. */
 export function plainJson(text: string): readonly PlainDocument[] | undefined {

@@ -19,7 +19,7 @@ const KEY_LENGTH_MAX = 200;
 
 /** Of anything else the full parser knows whether it is a line break, a mark or a mistake. */
 const PRINTABLE = /^[\x20-\x7e\n]*$/;
-const MEMBER = /^([A-Za-z_][A-Za-z0-9_./-]*):(?: +(.*))?$/;
+const MEMBER = /^([A-Za-z_][A-Za-z0-9_./-]*):(?: +([^ ].*))?$/;
 const WORDS = /^[A-Za-z_/][A-Za-z0-9_./:@=+-]*(?: [A-Za-z0-9_./@=+-][A-Za-z0-9_./:@=+-]*)*$/;
 /** Words that are no text, in any case; and what ends or separates like a key. */
 const NO_TEXT = /^(?:true|false|yes|no|on|off|y|n|null)$|:$|: /i;

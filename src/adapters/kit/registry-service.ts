@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { isIp } from '../../core/base/ip.ts';
 import { WORKLOAD_NAME_LABEL } from '../../core/base/labels.ts';
+import { trimmed } from '../../core/base/trim.ts';
 import type { RawObject } from '../../core/event.ts';
 import { fqdnProblem, isLabel } from '../../core/kinds/istio/validate/hosts.ts';
 
@@ -141,11 +142,8 @@ function isLegalLabel(key: string, value: string): boolean {
 
 /** A DNS label that tells a reader which service it is, made unique by the hash of the exact key. */
 function mangled(text: string, key: string): string {
-  const readable = text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, NAME_LENGTH_MAX)
-    .replace(/^-+|-+$/g, '');
+  const label = text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const readable = trimmed(label.slice(0, NAME_LENGTH_MAX), '-');
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return readable === '' ? `s-${digest}` : `${readable}-${digest}`;
 }

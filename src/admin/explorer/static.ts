@@ -12,6 +12,8 @@ const BUNDLE = fileURLToPath(new URL('../../../dist/ui', import.meta.url));
 /** A bundle is a few files. */
 export const FILES_MAX = 500;
 
+/** As esbuild names what it hashes: its name changes with its content. */
+const HASHED = /[.-][A-Za-z0-9_-]{8,64}\.[a-z0-9]{1,8}$/;
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -70,7 +72,7 @@ async function filesOf(folder: string): Promise<ReadonlyMap<string, File>> {
     if (type === undefined) continue;
     const bytes = await readFile(join(folder, name)).catch(() => undefined);
     const path = name.split(sep).join('/');
-    if (bytes !== undefined) found.set(path, { type, bytes, isHashed: /[.-][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(path) });
+    if (bytes !== undefined) found.set(path, { type, bytes, isHashed: HASHED.test(path) });
   }
   return found;
 }

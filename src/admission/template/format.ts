@@ -7,7 +7,7 @@ import { show, showFloat, typeOf, type Value } from './value.ts';
 
 /** Width and precision at most; Go's own limit is a million. */
 const WIDTH_MAX = 1_000;
-const VERB = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([a-zA-Z%])/g;
+const VERB = /%([-+# 0]*)(\*|[1-9]\d*)?(?:\.(\*|\d+)?)?([a-zA-Z%])/g;
 
 export function formatted(format: string, args: readonly Value[], budget: Budget): string {
   let next = 0;

@@ -109,7 +109,7 @@ function withoutZone(text: string): string {
 
 /** Dots at the end in hexadecimal: the library takes `::1.2.3.4` for a mapped address, which it is not. */
 function groupsOf(text: string): string {
-  return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+  return text.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, a, b, c, d) =>
     [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map(group => group.toString(16)).join(':'),
   );
 }

@@ -43,7 +43,8 @@ export function showProblem(p: Problem): string {
   return p.path === '' ? p.message : `${p.path}: ${p.message}`;
 }
 
-const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+/** Also one that does not end: a search that fails there would begin anew at each quote. */
+const QUOTED = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g;
 const FOUND = /\bfound -?(?:[0-9][0-9.e+-]*|true|false|Infinity|NaN)/g;
 
 /** The problem without the values that its message quotes: paths and what was expected stay. */

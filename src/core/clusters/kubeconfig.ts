@@ -8,6 +8,7 @@
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { trimmedEnd } from '../base/trim.ts';
 import { readYaml } from '../base/yaml.ts';
 
 /** How a cluster is reached, and as whom. Every text is the content itself, no path. */
@@ -181,7 +182,7 @@ function rebuilt({ clusters, users, contexts, current }: Lists): Kubeconfig {
   const cluster = clusters.get(textOf(context.cluster)) ?? {};
   const user = users.get(textOf(context.user)) ?? {};
   return {
-    server: textOf(cluster.server).replace(/\/+$/, ''),
+    server: trimmedEnd(textOf(cluster.server), '/'),
     ...given('caData', cluster['certificate-authority-data']),
     skipTlsVerify: cluster['insecure-skip-tls-verify'] === true,
     ...given('tlsServerName', cluster['tls-server-name']),

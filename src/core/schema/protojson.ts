@@ -3,6 +3,7 @@
 // does not have, such as a status beside a spec, are left out.
 
 import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
+import { trimmedEnd } from '../base/trim.ts';
 import type { Duration } from './duration.ts';
 import { istioSchema } from './istio-schema.gen.ts';
 import type { IstioTypeMap } from './istio-types.gen.ts';
@@ -40,7 +41,7 @@ function valueJson(type: FieldType, value: unknown): Json {
 const NANO_DIGITS = 9;
 
 function durationText({ seconds = 0, nanos = 0 }: Duration): string {
-  const fraction = String(Math.abs(nanos)).padStart(NANO_DIGITS, '0').replace(/0+$/, '');
+  const fraction = trimmedEnd(String(Math.abs(nanos)).padStart(NANO_DIGITS, '0'), '0');
   const sign = seconds < 0 || nanos < 0 ? '-' : '';
   return `${sign}${Math.abs(seconds)}${fraction === '' ? '' : `.${fraction}`}s`;
 }

@@ -2,6 +2,7 @@
 // written 1e3 or 5.0), with Go's durations as in jsonpb; see schema.ts for what each type is decoded to.
 
 import { isObject, type Json } from '../base/json.ts';
+import { trimmedEnd } from '../base/trim.ts';
 import { parseDuration } from './duration.ts';
 import type { ScalarType } from './schema.ts';
 
@@ -87,7 +88,7 @@ function decodeBytes(json: Json): Decoded {
   if (typeof json !== 'string') return { expected: 'base64 text' };
   if (json.length % 4 === 0 && BASE64.test(json)) return { value: json };
   const standard = json.replaceAll('-', '+').replaceAll('_', '/');
-  const digits = standard.replace(/=+$/, '');
+  const digits = trimmedEnd(standard, '=');
   const padded = digits + '='.repeat((4 - (digits.length % 4)) % 4);
   const sound = BASE64.test(standard) && digits.length % 4 !== 1 && (standard === digits || standard === padded);
   return sound ? { value: padded } : { expected: 'base64 text' };

@@ -19,7 +19,8 @@ export interface ListedPolicy {
   readonly rules: readonly number[];
 }
 
-const KEY = /^(istio-ext-authz-.*?)?-?ns\[(.+?)\]-policy\[(.+?)\]-rule\[(\d+)\](-deny-due-to-bad-CUSTOM-action)?$/;
+const KEY =
+  /^(istio-ext-authz-.*?)?-?ns\[([^\]]+)\]-policy\[([^\]]+)\]-rule\[(\d+)\](-deny-due-to-bad-CUSTOM-action)?$/;
 const ACTIONS = { [RBAC_Action.ALLOW]: 'ALLOW', [RBAC_Action.DENY]: 'DENY', [RBAC_Action.LOG]: 'AUDIT' } as const;
 
 /** Chains with the same policies are one row; in the order of the listeners and of Envoy's filters. */

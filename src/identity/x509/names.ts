@@ -131,7 +131,7 @@ const GROUPS = 8;
 
 function addressBytes(address: string): Buffer {
   if (isIpv4(address)) return Buffer.from(address.split('.').map(Number));
-  const plain = address.replace(/[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/, v4 =>
+  const plain = address.replace(/[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/, v4 =>
     addressBytes(v4).toString('hex').replace(/^.{4}/, '$&:'),
   );
   const [head = '', tail] = plain.split('::');

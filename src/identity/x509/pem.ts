@@ -4,6 +4,8 @@
 // Invariant: a block that is returned has valid base64; text outside blocks is never an error. Nothing here looks
 // inside a block.
 
+import { trimmed } from '../../core/base/trim.ts';
+
 export interface PemBlock {
   /** e.g. `CERTIFICATE`. */
   readonly label: string;
@@ -25,7 +27,7 @@ export function pemBlocks(text: string): readonly PemBlock[] {
     const end = match.index + whole.length;
     const base64 = bodyOf(body);
     if (base64 !== undefined) {
-      blocks.push({ label, der: Buffer.from(base64, 'base64'), text: trimNewlines(text.slice(from, end)) });
+      blocks.push({ label, der: Buffer.from(base64, 'base64'), text: trimmed(text.slice(from, end), '\r\n') });
     }
     from = end;
   }
@@ -48,8 +50,4 @@ export function pemOf(label: string, der: Uint8Array): string {
 function bodyOf(body: string): string | undefined {
   const base64 = body.replace(/\s+/g, '');
   return base64 !== '' && /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? base64 : undefined;
-}
-
-function trimNewlines(text: string): string {
-  return text.replace(/^[\r\n]+|[\r\n]+$/g, '');
 }

@@ -29,6 +29,7 @@ const blocksOf = (text: string): readonly (readonly [string, Buffer, number])[] 
 
 describe('the placeholder of a private value', () => {
   it.each<[string, Json | undefined]>([
+    ['beginnings of PEM blocks without an end', '-----BEGIN A-----\n'.repeat(50_000)],
     ['a text', 'hunter2!'],
     ['an empty text', ''],
     ['a number', 7],

@@ -3,6 +3,7 @@
 
 import { textOfUtf8, utf8 } from '../../../core/base/base64.ts';
 import { sha256Hex } from '../../../core/base/sha256.ts';
+import { trimmedEnd } from '../../../core/base/trim.ts';
 import { integerArgument, ofTexts, taking } from '../arguments.ts';
 import type { CallContext, TemplateFunction } from '../evaluate.ts';
 import { textArgument } from '../value.ts';
@@ -100,7 +101,7 @@ function base32(text: string): string {
 function fromBase32(text: string): string {
   const bytes: number[] = [];
   let [bits, count] = [0, 0];
-  for (const [at, character] of [...text.replace(/=+$/, '')].entries()) {
+  for (const [at, character] of [...trimmedEnd(text, '=')].entries()) {
     const digit = ALPHABET.indexOf(character);
     if (digit < 0) return `illegal base32 data at input byte ${at}`;
     bits = ((bits << 5) | digit) & 0xfff;

@@ -2,6 +2,7 @@
 // a last `{**}`.
 // Source: Istio pkg/config/security (CheckValidPathTemplate); Envoy's URI template matcher; RFC 3986 (pchar).
 
+import { trimmed } from '../../../base/trim.ts';
 import { quoted, type Report } from '../../report.ts';
 
 const ONE = '{*}';
@@ -13,7 +14,7 @@ export function checkPathTemplate(path: string, at: string, report: Report): voi
   if (!/[{}]/.test(path)) return;
   const template = path.includes(ONE) || path.includes(ANY);
   let ended = false;
-  for (const segment of path.replace(/^\/+|\/+$/g, '').split('/')) {
+  for (const segment of trimmed(path, '/').split('/')) {
     if (segment === ONE || segment === ANY) {
       if (ended) {
         report(at, `${quoted(path)}: nothing that matches may follow ${ANY}`);

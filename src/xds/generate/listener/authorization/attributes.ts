@@ -5,6 +5,7 @@
 // cannot be rendered.
 // Source: Istio pilot/pkg/security/authz/model/model.go, pilot/pkg/security/authz/model/generator.go.
 
+import { trimmed } from '../../../../core/base/trim.ts';
 import type { Permission, Principal, StringMatcher, ValueMatcher } from '../../../proto/types.gen.ts';
 import { quoteRegex } from '../../common/quote-regex.ts';
 import { addressRange } from '../cidr.ts';
@@ -190,7 +191,7 @@ function metadataAttribute(text: string): Attribute {
     notGrpc: true,
     part: one =>
       one.startsWith('[') && one.endsWith(']')
-        ? { listMatch: { oneOf: plainText(one.replace(/^[[\]]+|[[\]]+$/g, '')) } }
+        ? { listMatch: { oneOf: plainText(trimmed(one, '[]')) } }
         : plainText(one),
     all: (values: readonly ValueMatcher[]) => {
       if (open < 0) return undefined;

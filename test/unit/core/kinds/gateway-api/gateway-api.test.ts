@@ -65,6 +65,16 @@ describe('the CRDs refuse', () => {
       'spec.rules[0].filters[0].requestRedirect.statusCode: expected one of 301, 302, 303, 307, 308, found 200',
     ],
     [
+      'a header value of a page with a letter that is not ASCII',
+      route({ matches: [{ headers: [{ name: 'x', value: `${'a'.repeat(4_000)}é` }] }] }),
+      `spec.rules[0].matches[0].headers[0].value: the string "${'a'.repeat(40)}…" does not match ^[!-~]+([\\t ]?[!-~]+)*$`,
+    ],
+    [
+      'a header value that is too long, whatever else it is',
+      route({ matches: [{ headers: [{ name: 'x', value: 'é'.repeat(4_097) }] }] }),
+      'spec.rules[0].matches[0].headers[0].value: is 4097 characters; at most 4096 allowed',
+    ],
+    [
       'a path with two slashes',
       route({ matches: [{ path: { value: '//a' } }] }),
       'spec.rules[0].matches[0].path: the value of an Exact or PathPrefix path must not contain //',

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { JWKS_CHARS_MAX } from '../../../../../src/core/kinds/istio/validate/jwks.ts';
 import type { KindName } from '../../../../../src/core/model/kind.ts';
 import { problemsOf, withSpec } from '../verdict.ts';
 
@@ -153,6 +154,9 @@ describe('validation of a RequestAuthentication', () => {
     [{ jwtRules: [{ audiences: ['a'] }] }, `${at}: has neither issuer nor jwksUri`],
     [rule({ jwksUri: 'ftp://a.com' }), `${at}.jwksUri: "ftp://a.com" is not a URL with the scheme http or https`],
     [rule({ jwks: 'no' }), `${at}.jwks: is not JSON`],
+    [rule({ jwks: `{"a":${'"\\'.repeat(JWKS_CHARS_MAX / 2 - 10)}` }), `${at}.jwks: is not JSON`],
+    [rule({ jwks: `{"kty":"oct","k":"${'='.repeat(JWKS_CHARS_MAX - 30)}A"}` }), `${at}.jwks: the key: k is not base64`],
+    [rule({ jwks: '['.repeat(JWKS_CHARS_MAX + 1) }), `${at}.jwks: is longer than ${JWKS_CHARS_MAX} characters`],
     [rule({ jwks: '{"keys":[{"kty":"XYZ"}]}' }), `${at}.jwks: key 0: expected kty RSA, EC, OKP, oct, found "XYZ"`],
     [rule({ jwks: '{"kty":"EC","crv":"P-256","x":"AQ"}' }), `${at}.jwks: the key: y is missing`],
     [rule({ jwksUri: 'https://a', jwks: '{"keys":[]}' }), `${at}: only one of jwks, jwksUri, jwks_uri can be set`],
