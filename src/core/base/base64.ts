@@ -3,6 +3,10 @@
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const REPLACEMENT = 0xfffd;
+/** By code of a character. */
+const NO_VALUE = 0xff;
+const VALUES = new Uint8Array(128).fill(NO_VALUE);
+for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
 
 export function base64OfText(text: string): string {
   const bytes = utf8(text);
@@ -54,9 +58,9 @@ export function bytesOfBase64(text: string): Uint8Array {
   let length = 0;
   let bits = 0;
   let held = 0;
-  for (const character of text) {
-    const value = ALPHABET.indexOf(character);
-    if (value < 0) continue;
+  for (let i = 0; i < text.length; i++) {
+    const value = VALUES[text.charCodeAt(i)] ?? NO_VALUE;
+    if (value === NO_VALUE) continue;
     bits = ((bits << 6) | value) & 0xfff;
     held += 6;
     if (held < 8) continue;

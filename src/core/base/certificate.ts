@@ -168,7 +168,10 @@ function childrenOf(element: Element | undefined): readonly Element[] | undefine
   return element?.tag === SEQUENCE ? elementsOf(element.content) : undefined;
 }
 
-/** Undefined: not DER (X.690) with definite lengths. */
+/** Of a certificate, its body or a key: ten are usual. */
+const ELEMENTS_MAX = 256;
+
+/** Undefined: not DER (X.690) with definite lengths, or too many elements to be what is looked for. */
 function elementsOf(bytes: Uint8Array): readonly Element[] | undefined {
   const found: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -183,6 +186,7 @@ function elementsOf(bytes: Uint8Array): readonly Element[] | undefined {
     } else if (length < 0 || length >= 0x80) return undefined;
     const end = content + length;
     if (end > bytes.length) return undefined;
+    if (found.length === ELEMENTS_MAX) return undefined;
     found.push({ tag, raw: bytes.subarray(at, end), content: bytes.subarray(content, end) });
     at = end;
   }
