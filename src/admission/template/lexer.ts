@@ -1,7 +1,10 @@
 // Text to tokens: literal text and the inside of {{ }}, with trim markers applied and comments dropped.
 // Linear: each character is looked at once or twice. Source: Go text/template/parse/lex.go.
 
+import { trimmedEnd } from '../../core/base/trim.ts';
 import { TemplateFault } from './limits.ts';
+
+const BLANKS = ' \t\r\n';
 
 export type TokenKind =
   | 'text'
@@ -52,7 +55,7 @@ export function tokensOf(text: string): readonly Token[] {
     let literal = text.slice(at, end);
     const lines = newlines(literal);
     if (trims) literal = literal.replace(/^[ \t\r\n]+/, '');
-    if (trimsBefore) literal = trimmedEnd(literal);
+    if (trimsBefore) literal = trimmedEnd(literal, BLANKS);
     if (literal !== '') tokens.push({ kind: 'text', text: literal, line });
     line += lines;
     if (open < 0) break;
@@ -62,13 +65,6 @@ export function tokensOf(text: string): readonly Token[] {
     at = inside.end;
   }
   return tokens;
-}
-
-/** Not a regular expression: one that ends in $ looks at every run of blanks once for each of its characters. */
-function trimmedEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && ' \t\r\n'.includes(text[end - 1]!)) end--;
-  return text.slice(0, end);
 }
 
 function newlines(text: string): number {

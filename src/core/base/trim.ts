@@ -6,7 +6,7 @@ export function trimmed(text: string, set: string): string {
   return trimmedStart(trimmedEnd(text, set), set);
 }
 
-export function trimmedStart(text: string, set: string): string {
+function trimmedStart(text: string, set: string): string {
   let start = 0;
   while (start < text.length && set.includes(text[start]!)) start++;
   return text.slice(start);

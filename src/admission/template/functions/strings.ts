@@ -2,6 +2,7 @@
 // functions with a clock, randomness, network or keys are not here.
 
 import { base64OfText, textOfBase64 } from '../../../core/base/base64.ts';
+import { trimmed } from '../../../core/base/trim.ts';
 import { ANY_NUMBER, integerArgument, listArgument, ofTexts, taking } from '../arguments.ts';
 import type { TemplateFunction } from '../evaluate.ts';
 import { quotedGo } from '../quote.ts';
@@ -9,8 +10,8 @@ import { anyText, isList, textArgument, type Value } from '../value.ts';
 
 export const strings: { readonly [name: string]: TemplateFunction } = {
   trim: ofTexts(1, text => text!.trim()),
-  trimAll: ofTexts(2, (cut, text) => trimmed(text!, cut!, true, true)),
-  trimall: ofTexts(2, (cut, text) => trimmed(text!, cut!, true, true)),
+  trimAll: ofTexts(2, (cut, text) => trimmed(text!, cut!)),
+  trimall: ofTexts(2, (cut, text) => trimmed(text!, cut!)),
   trimPrefix: ofTexts(2, (cut, text) => (cut !== '' && text!.startsWith(cut!) ? text!.slice(cut!.length) : text)),
   trimSuffix: ofTexts(2, (cut, text) => (cut !== '' && text!.endsWith(cut!) ? text!.slice(0, -cut!.length) : text)),
   upper: ofTexts(1, text => text!.toUpperCase()),
@@ -118,13 +119,6 @@ function given(args: readonly Value[]): readonly Value[] {
 export function texts(value: Value): readonly string[] {
   if (value === undefined || value === null) return [];
   return isList(value) ? given(listArgument(value)).map(anyText) : [anyText(value)];
-}
-
-function trimmed(text: string, cut: string, atStart: boolean, atEnd: boolean): string {
-  let [start, end] = [0, text.length];
-  while (atStart && start < end && cut.includes(text[start]!)) start++;
-  while (atEnd && end > start && cut.includes(text[end - 1]!)) end--;
-  return text.slice(start, end);
 }
 
 function words(text: string): readonly string[] {
